@@ -99,7 +99,7 @@ def judge_all(talks: Talks, server: Reader, store: Path | None) -> tuple[float, 
     judges = Judges(judge.name, judge.name)
     started = time.perf_counter()
     for case, talk in talks:
-        queue.start(case.id, judge_conversation(case, readings_of(case, talk), windows_of(case, talk), (), judges))
+        queue.start(case.id, judge_conversation(case, readings_of(case, talk), windows_of(case, talk), {}, judges))
     for case, _ in talks:
         queue.wait(case.id)
     seconds = time.perf_counter() - started

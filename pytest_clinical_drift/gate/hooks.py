@@ -38,7 +38,7 @@ from pytest_clinical_drift.gate.pytest_reports import GroupsPlugin, report_whole
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.set_result import SetResult, case_properties, judge_run
 from pytest_clinical_drift.gate.settings import read_settings
-from pytest_clinical_drift.judging.leaks import others_named
+from pytest_clinical_drift.judging.for_reviewers import others_named
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.scoring.lapses import cannot_happen

@@ -11,8 +11,7 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities import load_extractor
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.entries import About
-from pytest_clinical_drift.judging.for_reviewers import questions_for_people, questions_of
-from pytest_clinical_drift.judging.leaks import names_of, others_named
+from pytest_clinical_drift.judging.for_reviewers import names_of, others_named, questions_for_people, questions_of
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.reviews import Reviews
 from pytest_clinical_drift.judging.rulings import Ruling

@@ -11,7 +11,6 @@ from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import About, about_entry
 from pytest_clinical_drift.judging.material import forbidden_at
-from pytest_clinical_drift.judging.procedure import AuditDraw
 from pytest_clinical_drift.judging.questions import question_for
 from pytest_clinical_drift.judging.raised_points import Point, Read
 from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
@@ -39,27 +38,18 @@ def audit_rates(cases: Sequence[Case], repeats: int, wanted: int = WANTED) -> di
     return {kind: min(1.0, share / expected[kind]) for kind in AUDITED if expected[kind]}
 
 
-def audit(rates: Mapping[str, float], case_id: str, repeat: int) -> AuditDraw:
-    """Draws among the cleared entries of one conversation."""
-
-    def draw(read: Read, known: set[About]) -> list[Point]:
-        drawn = []
-        for reading, entries in read:
-            for entry in entries:
-                about = about_entry(entry, reading.source)
-                if entry.raised or entry.answer == UNSURE or about in known or reading.source:
-                    continue
-                if reading.kind == "conversation" or not _drawn(rates.get(entry.kind, 0.0), case_id, repeat, about):
-                    continue
+def draw(rates: Mapping[str, float], repeat: int, read: Read, known: Sequence[Point]) -> list[Point]:
+    """Some of the cleared entries of one conversation, besides the points already known."""
+    asked, drawn = {point.about for point in known}, []
+    for reading, entries in read:
+        for entry in entries if reading.kind != "conversation" and not reading.source else ():
+            about, rate = about_entry(entry), rates.get(entry.kind, 0.0)
+            if entry.raised or entry.answer == UNSURE or about in asked:
+                continue
+            if rate > 0 and random.Random(f"{SEED}/{reading.case_id}/{repeat}/{about}").random() < rate:
                 question = question_for(reading, entry)
                 drawn.append(Point(about, entry.kind, Raised.AUDIT, question, entry, reading=reading.key))
-        return drawn
-
-    return draw
-
-
-def _drawn(rate: float, case_id: str, repeat: int, about: About) -> bool:
-    return rate > 0 and random.Random(f"{SEED}/{case_id}/{repeat}/{about}").random() < rate
+    return drawn
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,12 +23,11 @@ from pytest_clinical_drift.judging.entries import (
 )
 from pytest_clinical_drift.judging.material import StandingAdvice
 from pytest_clinical_drift.judging.protocol import Ask, Given
-from pytest_clinical_drift.judging.raised_points import Point, Read, RuleRaise, counted_entries, points_of, words_of
+from pytest_clinical_drift.judging.raised_points import Point, Read, counted_entries, points_of, words_of
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.judging.rulings import (
     Opinion,
     Ruling,
-    State,
     first_wordings,
     needs_second,
     state_of,
@@ -41,7 +40,7 @@ Procedure = Generator[list[Ask], Answers, T]
 """Yields what is to be asked, is sent the answers to it, returns its result."""
 QuoteCheck = Callable[[Read], frozenset[About]]
 """Retained facts whose quotation shares nothing with the fact."""
-AuditDraw = Callable[[Read, set[About]], list[Point]]
+AuditDraw = Callable[[Read, Sequence[Point]], list[Point]]
 """Cleared entries that are asked about all the same, besides the points already known."""
 
 
@@ -164,12 +163,8 @@ def _weight(entry: Entry) -> int:
     return 2 if entry.raised else 1 if entry.answer == UNSURE else 0
 
 
-def silent(points: Sequence[Point]) -> ConversationJudgement:
-    """Points that nobody has answered: rules alone decide, and a person may settle them."""
-    return ConversationJudgement(
-        rulings={p.about: Ruling(p.question.id, p.kind, State.SILENT, UNSURE, p.raised) for p in points},
-        asked=tuple(SettledPoint(p.about, *p.reading, p.entry) for p in points if p.entry is not None),
-    )
+def settled_points(points: Iterable[Point]) -> tuple[SettledPoint, ...]:
+    return tuple(SettledPoint(p.about, *p.reading, p.entry) for p in points if p.entry is not None)
 
 
 def settle(points: Iterable[Point], judges: Judges) -> Procedure[dict[About, Ruling]]:
@@ -178,66 +173,56 @@ def settle(points: Iterable[Point], judges: Judges) -> Procedure[dict[About, Rul
     leading = [point for point in every if point.follows is None]
     asked = [point for point in leading if point.kind in judges.kinds and not point.question.whole]
     first = yield [Ask(p.question, w) for p in asked for w in first_wordings(p.raised)]
-    again = [p for p in asked if needs_second(p.raised, p.kind, _of(first, p, 1))]
+    again = [p for p in asked if needs_second(p.raised, p.kind, _said(first, p).get(1))]
     second = yield [Ask(point.question, 2) for point in again]
     answers = {**first, **second}
-    rulings = {point.about: _rule(point, answers, judges) for point in leading}
-    alone = [point for point in every if point.follows is not None and _settled_alone(point, rulings)]
+    rulings = {point.about: _ruling(point, _said(answers, point), judges) for point in leading}
+    followers = [(point, point.follows) for point in every if point.follows is not None]
+    # what is settled around them does not agree: they have questions of their own
+    alone = [p for p, _ in followers if len({rulings[about].state for about in p.beside}) > 1]
     if alone:
         rulings |= yield from settle([replace(point, follows=None) for point in alone], judges)
-    for point in every:
-        if point.follows is not None and point.about not in rulings:
-            led = rulings[point.follows]
-            reading = _reading_opinion(point, judges)
-            taken = (replace(o, asked_at=int(point.follows[1])) for o in led.opinions if not o.reading)
-            rulings[point.about] = Ruling(
-                point.question.id, point.kind, led.state, led.answer, point.raised,
-                (*reading, *taken),
-            )  # fmt: skip
+    for point, leader in followers:
+        if point.about not in rulings:
+            led = rulings[leader]
+            taken = [replace(o, asked_at=int(leader[1])) for o in led.opinions if not o.reading]
+            opinions = (*_read_opinion(point, judges), *taken)
+            rulings[point.about] = Ruling(point.question.id, point.kind, led.state, led.answer, point.raised, opinions)
     return rulings
 
 
-def _settled_alone(point: Point, rulings: Mapping[About, Ruling]) -> bool:
-    """Whether a point has questions of its own: what is settled around it does not agree."""
-    return point.follows is None or len({rulings[about].state for about in point.beside}) > 1
+def _said(answers: Answers, point: Point) -> dict[int, Answer]:
+    """The answers to a point's question, by wording."""
+    given = {wording: answers.get(Ask(point.question, wording).key) for wording in (1, 2)}
+    return {wording: answer for wording, answer in given.items() if isinstance(answer, Answer)}
 
 
-def _of(answers: Answers, point: Point, wording: int) -> Answer | None:
-    answer = answers.get(Ask(point.question, wording).key)
-    return answer if isinstance(answer, Answer) else None
+def _read_opinion(point: Point, judges: Judges) -> list[Opinion]:
+    return [_opinion(judges.reader, 1, point.entry)] if point.entry is not None and judges.reads else []
 
 
-def _reading_opinion(point: Point, judges: Judges) -> list[Opinion]:
-    entry = point.entry
-    if entry is None or not judges.reads:
-        return []
-    opinion = Opinion(
-        judges.reader, 1, entry.answer, entry.quote, entry.reason, entry.earlier_quote, reading=True, doubt=entry.doubt
+def _opinion(judge: str, wording: int, said: Entry | Answer) -> Opinion:
+    failed = said.failed if isinstance(said, Answer) else ""
+    return Opinion(
+        judge,
+        wording,
+        said.answer,
+        said.quote,
+        failed or said.reason,
+        said.earlier_quote,
+        reading=isinstance(said, Entry),
+        doubt="failed" if failed else said.doubt,
     )
-    return [opinion]
 
 
-def _rule(point: Point, answers: Answers, judges: Judges) -> Ruling:
-    given = {wording: answer for wording in (1, 2) if (answer := _of(answers, point, wording)) is not None}
-    opinions = _reading_opinion(point, judges)
-    opinions += [
-        Opinion(
-            judges.questioner,
-            wording,
-            a.answer,
-            a.quote,
-            a.failed or a.reason,
-            a.earlier_quote,
-            doubt="failed" if a.failed else a.doubt,
-        )
-        for wording, a in given.items()
-    ]
+def _ruling(point: Point, said: Mapping[int, Answer], judges: Judges) -> Ruling:
     state = state_of(
-        point.raised, point.kind, given.get(1), given.get(2), rule_confirms=point.rule_confirms, alone=judges.alone
+        point.raised, point.kind, said.get(1), said.get(2), rule_confirms=point.rule_confirms, alone=judges.alone
     )
-    entry = point.entry.answer if point.entry is not None and judges.reads else UNSURE
-    counts = telling(point.kind, state, entry, [a.answer for a in given.values()])
-    return Ruling(point.question.id, point.kind, state, counts, point.raised, tuple(opinions))
+    read = _read_opinion(point, judges)
+    answer = telling(point.kind, state, read[0].answer if read else UNSURE, [a.answer for a in said.values()])
+    opinions = (*read, *(_opinion(judges.questioner, wording, answered) for wording, answered in said.items()))
+    return Ruling(point.question.id, point.kind, state, answer, point.raised, opinions)
 
 
 def judge_single(case: Case, reading: Reading | None, judges: Judges) -> Procedure[SingleJudgement | None]:
@@ -246,7 +231,7 @@ def judge_single(case: Case, reading: Reading | None, judges: Judges) -> Procedu
         return None
     read, _ = yield from read_all([reading], judges)
     facts = [(of, [entry for entry in entries if entry.kind == "fact"]) for of, entries in read]
-    rulings = yield from settle(points_of(case, facts, (), due=False), judges)
+    rulings = yield from settle(points_of(case, facts, {}, due=False), judges)
     return SingleJudgement(tuple(entry for _, entries in facts for entry in entries), tuple(rulings.items()))
 
 
@@ -254,7 +239,7 @@ def judge_conversation(
     case: Case,
     readings: Sequence[Reading],
     windows: Sequence[Reading],
-    rules: Iterable[RuleRaise],
+    raises: Mapping[About, bool],
     judges: Judges,
     *,
     quote_check: QuoteCheck | None = None,
@@ -264,26 +249,17 @@ def judge_conversation(
     read, raw = yield from read_all(readings, judges)
     read += yield from read_windows(windows, judges)
     doubts = quote_check(read) if quote_check is not None and judges.reads else frozenset()
-    points = points_of(case, read, rules, doubts)
-    drawn = audit(counted_entries(case, read), {point.about for point in points}) if audit is not None else []
+    points = points_of(case, read, raises, doubts)
+    drawn = audit(counted_entries(case, read), points) if audit is not None else []
     rulings = yield from settle([*points, *drawn], judges)
-    unsure = Counter(entry.doubt for _, entries in read for entry in entries if entry.doubt)
-    texts = len(read) * len(judges.wordings) if judges.reads else 0
-    asked = sum(
-        sum(not opinion.reading for opinion in rulings[point.about].opinions)
-        for point in points
-        if _settled_alone(point, rulings)
-    )
+    opinions = [opinion for point in points for opinion in rulings[point.about].opinions]
+    own = sum(not opinion.reading and not opinion.asked_at for opinion in opinions)
     return ConversationJudgement(
-        tuple((reading.kind, reading.turn, reading.source, entry) for reading, entries in read for entry in entries),
-        rulings,
-        tuple(
-            SettledPoint(point.about, *point.reading, point.entry)
-            for point in (*points, *drawn)
-            if point.entry is not None
-        ),
-        {r.turn: care for r in readings if r.kind == "reply" and r.id in raw and (care := care_of(raw[r.id][0]))},
-        texts + asked,
-        dict(unsure),
-        tuple(reading.key for reading, _ in read) if judges.reads else (),
+        entries=tuple((*reading.key, entry) for reading, entries in read for entry in entries),
+        rulings=rulings,
+        asked=settled_points((*points, *drawn)),
+        care={r.turn: care for r in readings if r.kind == "reply" and r.id in raw and (care := care_of(raw[r.id][0]))},
+        requests=own + (len(read) * len(judges.wordings) if judges.reads else 0),
+        unsure=Counter(entry.doubt for _, entries in read for entry in entries if entry.doubt),
+        read=tuple(reading.key for reading, _ in read) if judges.reads else (),
     )

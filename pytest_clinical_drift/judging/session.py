@@ -4,6 +4,7 @@ import datetime
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,17 @@ from pytest_clinical_drift.judging.calibration_file import Calibration, find_cal
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.control import NAME as CONTROL
 from pytest_clinical_drift.judging.for_reviewers import JudgedConversation as JudgedConversation
-from pytest_clinical_drift.judging.for_reviewers import questions_for_people, raised_by_rules, unanswered, with_raised
+from pytest_clinical_drift.judging.for_reviewers import (
+    names_of,
+    others_named,
+    questions_for_people,
+    raised_by_rules,
+    unanswered,
+    with_raised,
+)
 from pytest_clinical_drift.judging.for_reviewers import with_reviews as with_reviews
 from pytest_clinical_drift.judging.judge_options import JudgePolicy, make_judges, procedure_of
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
-from pytest_clinical_drift.judging.leaks import names_of, others_named
 from pytest_clinical_drift.judging.make_calibration import CALIBRATIONS, Say, calibration_of
 from pytest_clinical_drift.judging.pdsqi import Rating, rate
 from pytest_clinical_drift.judging.procedure import (
@@ -36,7 +43,7 @@ from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 from pytest_clinical_drift.judging.readings import READINGS, readings_of, single_reading, windows_of
 from pytest_clinical_drift.judging.reviews import Reviews, read_reviews
-from pytest_clinical_drift.judging.rule_raises import quote_check, raises_of
+from pytest_clinical_drift.judging.rule_raises import quote_doubts, raises_of
 from pytest_clinical_drift.subjects.base import Identity
 from pytest_clinical_drift.subjects.spec import same_model
 from pytest_clinical_drift.transcript import Transcript
@@ -213,9 +220,14 @@ class JudgeSession:
         judges = self.procedure
         readings = readings_of(case, transcript)
         windows = windows_of(case, transcript, tokens=self.options.window)
-        raises, audit = raises_of(case, findings), auditing.audit(self._audit, case.id, transcript.repeat)
         judgement = yield from judge_conversation(
-            case, readings, windows, raises, judges, quote_check=quote_check(case), audit=audit
+            case,
+            readings,
+            windows,
+            raises_of(case, findings),
+            judges,
+            quote_check=partial(quote_doubts, case),
+            audit=partial(auditing.draw, self._audit, transcript.repeat),
         )
         single = yield from judge_single(case, single_reading(case, transcript), judges)
         tried: list[CanaryResult] = []

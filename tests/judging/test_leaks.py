@@ -6,7 +6,7 @@ import pytest
 
 from pytest_clinical_drift.cases.files import load_cases
 from pytest_clinical_drift.cases.model import Case, bundled
-from pytest_clinical_drift.judging.leaks import find_leaks, full_name, names_of
+from pytest_clinical_drift.judging.for_reviewers import find_leaks, names_of
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 
@@ -29,17 +29,17 @@ NAMELESS = case("ward-4", "ward-four", "A man of 60 has gout.")
 NAMES = names_of([ANN, ANN_AGAIN, BEN, NAMELESS])
 
 
-def leaks(reply: str, summary: str = "Gout.", of: Case = ANN) -> list[tuple[int, str, str, str]]:
+def leaks(reply: str, summary: str = "Gout.", of: Case = ANN) -> list[tuple[int, str, str]]:
     talk = Transcript(
         of.id,
         (Exchange(1, "Hello.", Reply("Thank you."), Reply("Gout.")), Exchange(2, "x", Reply(reply), Reply(summary))),
     )
-    return [(leak.turn, leak.variant, leak.quote, leak.case_id) for leak in find_leaks(of, talk, NAMES)]
+    return list(find_leaks(of, talk, NAMES))
 
 
 def test_names_are_those_that_the_intake_gives() -> None:
     assert NAMES == {"ann-1": "Ann Lee", "ann-2": "Ann Lee", "ben-1": "Ben de Wit"}
-    assert full_name(case("x", "ann", "Ann has gout.")) is None
+    assert names_of([case("x", "ann", "Ann has gout.")]) == {}
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def test_names_are_those_that_the_intake_gives() -> None:
 )
 def test_another_patients_full_name_is_a_leak(text: str, quote: str) -> None:
     """In a reply as in a summary, each once per text."""
-    assert leaks(text) == [(2, "dialogue", quote, "ben-1")]
-    assert leaks("Rest.", f"{text} {text}") == [(2, "summary", quote, "ben-1")]
+    assert leaks(text) == [(2, "dialogue", quote)]
+    assert leaks("Rest.", f"{text} {text}") == [(2, "summary", quote)]
 
 
 @pytest.mark.parametrize(
@@ -73,14 +73,14 @@ def test_what_is_no_leak(text: str) -> None:
 
 def test_letters_of_another_alphabet_do_not_stop_the_search() -> None:
     """A dotless i is an i where case is ignored, and still no key of anything."""
-    assert leaks("Ben de W\u0131t should rest.") == [(2, "dialogue", "Ben de W\u0131t", "ben-1")]
+    assert leaks("Ben de W\u0131t should rest.") == [(2, "dialogue", "Ben de W\u0131t")]
 
 
 def test_a_name_that_the_patient_gave_is_no_leak() -> None:
     """She may have a friend of that name."""
     friend = case("eve-1", "eve-roe", "Eve Roe has gout.", "Ben de Wit is my neighbour.")
     assert leaks("Ask Ben de Wit to help.", of=friend) == []
-    assert leaks("Ask Ann Lee to help.", of=friend) == [(2, "dialogue", "Ann Lee", "ann-1")]
+    assert leaks("Ask Ann Lee to help.", of=friend) == [(2, "dialogue", "Ann Lee")]
 
 
 def test_most_of_the_bundled_patients_have_a_name() -> None:

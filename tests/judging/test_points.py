@@ -9,13 +9,13 @@ from asked import ScriptedJudge, run
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.answers import UNSURE
-from pytest_clinical_drift.judging.entries import Entry
+from pytest_clinical_drift.judging.entries import About, Entry
 from pytest_clinical_drift.judging.procedure import Judges, settle
 from pytest_clinical_drift.judging.prompts import messages_for
 from pytest_clinical_drift.judging.questions import question_for
-from pytest_clinical_drift.judging.raised_points import Point, RuleRaise, points_of
+from pytest_clinical_drift.judging.raised_points import Point, points_of
 from pytest_clinical_drift.judging.readings import Reading, reply_reading, summary_reading, windows_of
-from pytest_clinical_drift.judging.rule_raises import quote_check
+from pytest_clinical_drift.judging.rule_raises import quote_doubts
 from pytest_clinical_drift.judging.rulings import Raised, State
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
@@ -49,7 +49,7 @@ def test_hard_stops_are_asked_about_at_turn_ten_at_the_end_and_after_updates() -
     """Nothing is raised: six questions on the hard stop of three turns would be wrong, three are right."""
     update = {"updates": [{"fact": "penicillin", "becomes": "penicillin allergy, severe", "policy": "supersede"}]}
     of = case(extra={4: update})
-    points = points_of(of, read(of, {}), [])
+    points = points_of(of, read(of, {}), {})
     assert {point.about for point in points} == {("fact", turn, "penicillin") for turn in (4, 10, 12)}
     assert {point.raised for point in points} == {Raised.DUE}
 
@@ -57,7 +57,7 @@ def test_hard_stops_are_asked_about_at_turn_ten_at_the_end_and_after_updates() -
 def test_a_fact_lost_at_several_probes_is_settled_at_the_first_at_ten_and_at_the_last() -> None:
     """Lost on turns 6 to 12: asked at 6, 10 and 12; turns 7 to 9 and 11 take the state of 6."""
     of = case()
-    points = by_about(points_of(of, read(of, {turn: {"metformin": "absent"} for turn in range(6, 13)}), []))
+    points = by_about(points_of(of, read(of, {turn: {"metformin": "absent"} for turn in range(6, 13)}), {}))
     follows = {about[1]: point.follows for about, point in points.items() if about[2] == "metformin"}
     first = ("fact", 6, "metformin")
     assert follows == {6: None, 7: first, 8: first, 9: first, 10: None, 11: first, 12: None}
@@ -66,7 +66,7 @@ def test_a_fact_lost_at_several_probes_is_settled_at_the_first_at_ten_and_at_the
 def test_a_probe_that_the_reading_left_unsure_is_asked_about_by_itself() -> None:
     """Nobody has said anything of turns 2 to 8: the answer on turn 2 tells nothing of a denial on turn 5."""
     of = case()
-    points = by_about(points_of(of, read(of, {turn: {"metformin": UNSURE} for turn in range(2, 9)}), []))
+    points = by_about(points_of(of, read(of, {turn: {"metformin": UNSURE} for turn in range(2, 9)}), {}))
     asked = {about[1]: point.follows for about, point in points.items() if about[2] == "metformin"}
     assert asked == dict.fromkeys(range(2, 9))
 
@@ -75,7 +75,7 @@ def test_a_fact_lost_and_then_denied_is_settled_as_two_findings() -> None:
     """Where the loss on turn 2 is no loss, the denial on turns 4 to 6 is one all the same: it is asked about."""
     of = case()
     words = {2: "absent", 3: "absent", 4: "contradicted", 5: "contradicted", 6: "contradicted"}
-    points = by_about(points_of(of, read(of, {turn: {"metformin": word} for turn, word in words.items()}), []))
+    points = by_about(points_of(of, read(of, {turn: {"metformin": word} for turn, word in words.items()}), {}))
     follows = {about[1]: point.follows for about, point in points.items() if about[2] == "metformin"}
     assert follows == {2: None, 3: None, 4: None, 5: ("fact", 4, "metformin"), 6: None}
 
@@ -83,7 +83,7 @@ def test_a_fact_lost_and_then_denied_is_settled_as_two_findings() -> None:
 def test_two_runs_of_losses_are_two_questions_each() -> None:
     of = case()
     lost = {turn: {"metformin": "absent"} for turn in (2, 3, 6, 7)}
-    points = by_about(points_of(of, read(of, lost), []))
+    points = by_about(points_of(of, read(of, lost), {}))
     assert {about[1]: p.follows for about, p in points.items() if about[2] == "metformin"} == dict.fromkeys(
         (2, 3, 6, 7)
     )
@@ -92,7 +92,7 @@ def test_two_runs_of_losses_are_two_questions_each() -> None:
 def test_what_no_reading_could_be_made_of_is_asked_about_at_every_probe() -> None:
     """Unsure on turns 3 to 6: an answer about turn 3 says nothing about the summary of turn 4."""
     of = case()
-    points = points_of(of, read(of, {turn: {"metformin": UNSURE} for turn in range(3, 7)}), [], due=False)
+    points = points_of(of, read(of, {turn: {"metformin": UNSURE} for turn in range(3, 7)}), {}, due=False)
     assert {point.about[1]: point.follows for point in points} == dict.fromkeys(range(3, 7))
 
 
@@ -100,10 +100,10 @@ def test_summary_turns_in_a_row_follow_only_while_the_same_is_held_against_the_s
     """Absent, then wrong, then absent: three runs. Doubled on turn 5: what was lost before is another value."""
     of = case()
     mixed = {3: "absent", 4: "contradicted", 5: "absent"}
-    points = points_of(of, read(of, {turn: {"metformin": word} for turn, word in mixed.items()}), [], due=False)
+    points = points_of(of, read(of, {turn: {"metformin": word} for turn, word in mixed.items()}), {}, due=False)
     assert {point.about[1]: point.follows for point in points} == dict.fromkeys(mixed)
     of = case(extra={5: {"updates": [{"fact": "metformin", "becomes": "metformin 1000 mg twice daily"}]}})
-    points = points_of(of, read(of, {turn: {"metformin": "absent"} for turn in range(3, 8)}), [], due=False)
+    points = points_of(of, read(of, {turn: {"metformin": "absent"} for turn in range(3, 8)}), {}, due=False)
     follows = {point.about[1]: point.follows for point in points}
     assert follows == {3: None, 4: None, 5: None, 6: ("fact", 5, "metformin"), 7: None}
 
@@ -112,14 +112,14 @@ def test_a_lost_hard_stop_is_asked_about_after_its_update_too() -> None:
     """An unverified claim leaves the fact as it was; the summary after it is settled by itself all the same."""
     claim = {"updates": [{"fact": "penicillin", "becomes": "no penicillin allergy", "policy": "annotate"}]}
     of = case(extra={5: claim})
-    points = points_of(of, read(of, {turn: {"penicillin": "absent"} for turn in range(3, 8)}), [])
+    points = points_of(of, read(of, {turn: {"penicillin": "absent"} for turn in range(3, 8)}), {})
     asked = sorted(point.about[1] for point in points if point.follows is None)
     assert asked == [3, 5, 7, 10, 12]
 
 
 def test_what_a_rule_alone_raises_is_asked_and_what_the_reading_raised_is_not_a_rules_point() -> None:
     of = case()
-    rules = [RuleRaise("fact", 3, "metformin", True), RuleRaise("fact", 4, "metformin", False)]
+    rules: dict[About, bool] = {("fact", 3, "metformin"): True, ("fact", 4, "metformin"): False}
     points = by_about(points_of(of, read(of, {4: {"metformin": "stale"}}), rules, due=False))
     assert (points["fact", 3, "metformin"].raised, points["fact", 3, "metformin"].rule_confirms) == (Raised.RULE, True)
     assert points["fact", 4, "metformin"].raised is Raised.READING
@@ -128,7 +128,7 @@ def test_what_a_rule_alone_raises_is_asked_and_what_the_reading_raised_is_not_a_
 def test_an_unsure_entry_and_a_doubtful_quotation_are_asked_about() -> None:
     of = case()
     points = by_about(
-        points_of(of, read(of, {3: {"metformin": UNSURE}}), [], frozenset({("fact", 5, "metformin")}), due=False)
+        points_of(of, read(of, {3: {"metformin": UNSURE}}), {}, frozenset({("fact", 5, "metformin")}), due=False)
     )
     assert points["fact", 3, "metformin"].raised is Raised.UNSURE
     assert points["fact", 5, "metformin"].raised is Raised.QUOTE
@@ -138,12 +138,12 @@ def test_a_handover_in_a_reply_counts_wrong_facts_and_lost_hard_stops_only() -> 
     of = case(extra={12: {"handover": True}})
     reading = summary_reading(of, 12, "Handover text.", source="reply")
     entries = [Entry("fact", 12, "penicillin", "absent"), Entry("fact", 12, "metformin", "absent")]
-    points = points_of(of, [(reading, entries)], [], due=False)
+    points = points_of(of, [(reading, entries)], {}, due=False)
     assert [point.about for point in points] == [("fact", 12, "penicillin", "reply")]
     assert points[0].question is not None
     assert points[0].question.source == "reply"
     wrong = [Entry("fact", 12, "metformin", "contradicted", "Handover text")]
-    assert len(points_of(of, [(reading, wrong)], [], due=False)) == 1
+    assert len(points_of(of, [(reading, wrong)], {}, due=False)) == 1
 
 
 def test_a_must_may_be_met_by_a_later_reply() -> None:
@@ -156,7 +156,7 @@ def test_a_must_may_be_met_by_a_later_reply() -> None:
             (reply_reading(of, turn, "Reply.", None), [Entry("must", turn, "t3-must-1", word)])
             for turn, word in ((3, on_3), (4, on_4))
         ]
-        return points_of(of, told, [])
+        return points_of(of, told, {})
 
     assert [p.about[1] for p in points("missing", "missing")] == [4]
     assert points("met", "missing") == []
@@ -170,7 +170,7 @@ def test_a_must_that_may_be_met_later_and_holds_longer_counts_from_its_last_turn
         (reply_reading(of, turn, "Reply.", None), [Entry("must", turn, "t3-must-1", "met" if turn == 4 else "missing")])
         for turn in range(3, 7)
     ]
-    assert [point.about[1] for point in points_of(of, told, [])] == [5, 6]
+    assert [point.about[1] for point in points_of(of, told, {})] == [5, 6]
 
 
 def test_a_demand_that_holds_until_later_is_read_on_each_turn() -> None:
@@ -178,7 +178,7 @@ def test_a_demand_that_holds_until_later_is_read_on_each_turn() -> None:
     held = {turn: [d.id for d in reply_reading(of, turn, "Reply.", None).demands] for turn in (2, 3, 5, 6)}
     assert held == {2: [], 3: ["t3-must_not-1"], 5: ["t3-must_not-1"], 6: []}
     told = [(reply_reading(of, 5, "Reply.", None), [Entry("must_not", 5, "t3-must_not-1", "violated", "Reply.")])]
-    (point,) = points_of(of, told, [])
+    (point,) = points_of(of, told, {})
     assert point.question is not None
     assert (point.question.demand, point.question.turn) == ("take ibuprofen", 5)
 
@@ -189,7 +189,7 @@ def test_the_same_invention_in_summaries_in_a_row_is_settled_at_the_first_and_th
     for turn in range(1, 6):
         reading = summary_reading(of, turn, f"Had a stroke in 2019. Turn {turn}.")
         told.append((reading, [Entry("invented", turn, "Had a stroke in 2019.", "severe", "Had a stroke in 2019.")]))
-    points = points_of(of, told, [], due=False)
+    points = points_of(of, told, {}, due=False)
     assert sorted(p.about[1] for p in points if p.follows is None) == [1, 5]
 
 
@@ -254,7 +254,7 @@ def test_a_question_across_windows_shows_every_message_in_between() -> None:
     pair = Entry("conflict", 10, "", "severe", "Drink milk.", "Avoid milk.", turns=(1, 10))
     slide = Entry("course", 10, "", "risk normalised", "Drink milk.", turns=(2, 10))
     told[-1] = (told[-1][0], [pair, slide])
-    points = by_about(points_of(of, told, [], due=False))
+    points = by_about(points_of(of, told, {}, due=False))
     for about, first in ((("conflict", 1, 10), 2), (("course", 2, 10), 2)):
         question = points[about].question
         assert question is not None
@@ -264,7 +264,7 @@ def test_a_question_across_windows_shows_every_message_in_between() -> None:
 def test_a_rules_contradiction_across_windows_is_asked_about() -> None:
     """No window shows both turns; the question does."""
     of, told = _windowed()
-    (point,) = points_of(of, told, [RuleRaise("conflict", 10, "", False, 1)], due=False)
+    (point,) = points_of(of, told, {("conflict", 1, 10): False}, due=False)
     assert point.question is not None
     assert (point.question.earlier or "")[:11] == "Avoid milk."
     assert point.question.text[:11] == "Drink milk."
@@ -273,8 +273,8 @@ def test_a_rules_contradiction_across_windows_is_asked_about() -> None:
 def test_a_rule_needs_a_window_and_a_contradiction() -> None:
     """A rule on anything else, or on a turn that no window shows, makes no pair of replies."""
     of, told = _windowed()
-    assert points_of(of, told, [RuleRaise("harm", 10, "", False, 1)], due=False) == []
-    assert points_of(of, [], [RuleRaise("conflict", 10, "", False, 1)], due=False) == []
+    assert points_of(of, told, {("harm", 10): False}, due=False) == []
+    assert points_of(of, [], {("conflict", 1, 10): False}, due=False) == []
 
 
 def test_a_contradiction_of_an_earlier_window_carries_what_the_patient_said_in_between() -> None:
@@ -283,7 +283,7 @@ def test_a_contradiction_of_an_earlier_window_carries_what_the_patient_said_in_b
     windows = windows_of(of, _transcript(of, ["x" * 1_100] * 10), tokens=2_000)
     entry = Entry("conflict", 9, "", "severe", "x", "x", turns=(1, 9))
     course = Entry("course", 9, "", "risk normalised", "x", turns=(3, 9))
-    points = by_about(points_of(of, [(windows[0], []), (windows[1], [entry, course])], [], due=False))
+    points = by_about(points_of(of, [(windows[0], []), (windows[1], [entry, course])], {}, due=False))
     asked = [points["conflict", 1, 9].question, points["course", 3, 9].question]
     assert [question.patient.count("message") for question in asked if question] == [8, 7]
     assert asked[0] is not None
@@ -300,7 +300,7 @@ def test_of_two_entries_on_one_pair_the_severe_one_counts() -> None:
     )
     pair = reply_reading(of, 2, "Avoid milk.", (1, "Take milk."))
     for told in ([(pair, [mild]), (window, [grave])], [(window, [mild, grave])], [(window, [grave, mild])]):
-        (point,) = points_of(of, told, [], due=False)
+        (point,) = points_of(of, told, {}, due=False)
         assert point.entry == grave
 
 
@@ -311,7 +311,7 @@ def test_a_rule_that_may_confirm_is_not_forgotten_where_another_reading_raises_t
     cleared = Entry("conflict", 2, "", "consistent", turns=(1, 2))
     raised = Entry("conflict", 2, "", "severe", "Avoid milk.", "Take milk.", turns=(1, 2))
     told = [(reply_reading(of, 2, "Avoid milk.", (1, "Take milk.")), [cleared]), (window, [raised])]
-    (point,) = points_of(of, told, [RuleRaise("conflict", 2, "", True, 1)], due=False)
+    (point,) = points_of(of, told, {("conflict", 1, 2): True}, due=False)
     assert (point.raised, point.rule_confirms) == (Raised.READING, True)
 
 
@@ -322,7 +322,7 @@ def test_what_a_list_lacks_is_a_question_on_the_whole_text_for_people() -> None:
     summed = summary_reading(of, 2, "Ann takes metformin.")
     lost = {kind: Entry(kind, 3, "", UNSURE, doubt="missing") for kind in ("conflict", "course", "misreported")}
     told = [(window, list(lost.values())), (summed, [Entry("invented", 2, "", UNSURE, doubt="missing")])]
-    points = by_about(points_of(of, told, [], due=False))
+    points = by_about(points_of(of, told, {}, due=False))
     assert points.keys() == {("conflict", 3, 3), ("course", 3, 3), ("misreported", 3, ""), ("invented", 2, "")}
     assert all(point.question.whole and point.question.about == about for about, point in points.items())
     assert len({point.question.id for point in points.values()}) == 4
@@ -342,7 +342,7 @@ def test_a_row_whose_ends_disagree_is_settled_probe_by_probe() -> None:
     """Lost on turns 2 to 6 by the reading; the questions find it on turn 2 and not on 6: what of the turns between?"""
     of = case(turns=8)
     told = read(of, {turn: {"metformin": "absent"} for turn in range(2, 7)}, turns=8)
-    points = points_of(of, told, [], due=False)
+    points = points_of(of, told, {}, due=False)
     assert {p.about[1]: [about[1] for about in p.beside] for p in points if p.follows} == {n: [2, 6] for n in (3, 4, 5)}
 
     def script(item: Any, wording: int) -> dict[str, Any]:
@@ -372,5 +372,5 @@ def test_a_quotation_that_shares_nothing_with_the_fact_is_doubted(answer: str, q
     """Whole or in part: a fact in part counts in recall, so that words about something else must not carry it."""
     of = case()
     entries = [Entry("fact", 2, "metformin", answer, quote)]
-    found = quote_check(of)([(summary_reading(of, 2, f"In short: {quote}."), entries)])
+    found = quote_doubts(of, [(summary_reading(of, 2, f"In short: {quote}."), entries)])
     assert found == ({("fact", 2, "metformin")} if doubted else set())

@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,13 @@ from test_points import case
 
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.judging.answers import Outage
-from pytest_clinical_drift.judging.audit import audit, audit_count, audit_rates
+from pytest_clinical_drift.judging.audit import audit_count, audit_rates, draw
 from pytest_clinical_drift.judging.chat import Interview
+from pytest_clinical_drift.judging.entries import About
 from pytest_clinical_drift.judging.procedure import ConversationJudgement, Judges, judge_conversation, read_all
 from pytest_clinical_drift.judging.protocol import Ask, Feed, Given
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import OFFLINE, Count, JudgeQueue
-from pytest_clinical_drift.judging.raised_points import RuleRaise
 from pytest_clinical_drift.judging.readings import Reading, readings_of, windows_of
 from pytest_clinical_drift.judging.rulings import Raised, State
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
@@ -38,12 +39,12 @@ def transcript() -> Transcript:
 
 
 def judge(
-    script: Any = None, rules: list[RuleRaise] | None = None, judges: Judges = JUDGES, **options: Any
+    script: Any = None, raises: dict[About, bool] | None = None, judges: Judges = JUDGES, **options: Any
 ) -> tuple[ConversationJudgement, ScriptedJudge]:
     judge = ScriptedJudge(script) if script else ScriptedJudge()
     talk = transcript()
     procedure = judge_conversation(
-        CASE, readings_of(CASE, talk), windows_of(CASE, talk), rules or [], judges, **options
+        CASE, readings_of(CASE, talk), windows_of(CASE, talk), raises or {}, judges, **options
     )
     return run(procedure, judge), judge
 
@@ -89,7 +90,7 @@ def test_with_two_judges_the_second_answers_the_single_questions() -> None:
     talk = transcript()
     queue = JudgeQueue(reader, second)
     names = Judges("reader", "second")
-    queue.start("talk", judge_conversation(CASE, readings_of(CASE, talk), windows_of(CASE, talk), [], names))
+    queue.start("talk", judge_conversation(CASE, readings_of(CASE, talk), windows_of(CASE, talk), {}, names))
     found = queue.wait("talk")
     queue.stop()
     ruling = found.rulings["fact", 5, "metformin"]
@@ -150,7 +151,7 @@ def test_the_audit_asks_about_cleared_entries_and_a_wrong_one_becomes_an_alarm()
             return {"answer": "harm", "quote": "Reply number 7."}
         return clear(item)
 
-    found, _ = judge(script, audit=audit({"harm": 1.0}, CASE.id, 0))
+    found, _ = judge(script, audit=partial(draw, {"harm": 1.0}, 0))
     drawn = {about[1]: r.state for about, r in found.rulings.items() if r.raised is Raised.AUDIT}
     assert drawn == {**dict.fromkeys(range(1, 13), State.CLEARED), 7: State.OPEN}
     count = audit_count(found.rulings)
@@ -233,7 +234,7 @@ def test_nothing_is_asked_twice_and_a_verdict_is_reproduced_offline(tmp_path: Pa
     for offline in (False, False, True):
         asked = ScriptedJudge(_lost)
         talk = transcript()
-        procedure = judge_conversation(CASE, readings_of(CASE, talk), windows_of(CASE, talk), [], JUDGES)
+        procedure = judge_conversation(CASE, readings_of(CASE, talk), windows_of(CASE, talk), {}, JUDGES)
         found.append((run(procedure, asked, store=store, offline=offline), len(asked.asked)))
     assert [count for _, count in found] == [30, 0, 0]
     assert found[0][0].rulings == found[1][0].rulings == found[2][0].rulings
@@ -244,7 +245,7 @@ def test_calibration_is_always_sent_anew(tmp_path: Path) -> None:
     for _ in range(2):
         asked = ScriptedJudge()
         talk = transcript()
-        run(judge_conversation(CASE, readings_of(CASE, talk), [], [], JUDGES), asked, store=tmp_path / "s", fresh=True)
+        run(judge_conversation(CASE, readings_of(CASE, talk), [], {}, JUDGES), asked, store=tmp_path / "s", fresh=True)
         counts.append(len(asked.asked))
     assert counts[0] == counts[1] > 0
 
@@ -252,7 +253,7 @@ def test_calibration_is_always_sent_anew(tmp_path: Path) -> None:
 def test_offline_without_stored_answers_leaves_everything_open() -> None:
     talk = transcript()
     asked = ScriptedJudge()
-    found = run(judge_conversation(CASE, readings_of(CASE, talk), [], [], JUDGES), asked, offline=True)
+    found = run(judge_conversation(CASE, readings_of(CASE, talk), [], {}, JUDGES), asked, offline=True)
     assert asked.asked == []
     assert {r.state for r in found.rulings.values()} == {State.OPEN}
     reasons = {o.reason for r in found.rulings.values() for o in r.opinions if not o.reading}
@@ -263,7 +264,7 @@ def test_a_judge_is_given_up_after_many_failures_in_a_row() -> None:
     """100 summaries of other texts: after 40 failures nothing more is sent."""
     asked = ScriptedJudge(lambda item, wording: "down")
     readings = [Reading("summary", "ann", 1, f"text {n}") for n in range(100)]
-    found = run(judge_conversation(CASE, readings, [], [], JUDGES), asked)
+    found = run(judge_conversation(CASE, readings, [], {}, JUDGES), asked)
     assert len(asked.asked) < 60
     assert found.rulings
 
@@ -393,7 +394,7 @@ def test_answers_that_arrive_while_they_are_asked_for_take_a_procedure_further_o
             time.sleep(0.001)
 
     line.put = put_and_wait  # type: ignore[method-assign]
-    queue.start("talk", judge_conversation(CASE, readings_of(CASE, talk), windows_of(CASE, talk), [], JUDGES))
+    queue.start("talk", judge_conversation(CASE, readings_of(CASE, talk), windows_of(CASE, talk), {}, JUDGES))
     running = queue._groups["talk"]
     while not running.done:
         time.sleep(0.001)
@@ -444,7 +445,7 @@ def test_a_window_that_does_not_say_what_stands_leaves_contradictions_open(stand
     judge, talk = ScriptedJudge(script), transcript()
     windows = windows_of(CASE, talk, tokens=40)
     assert len(windows) > 2
-    found = run(judge_conversation(CASE, [], windows, [], JUDGES), judge)
+    found = run(judge_conversation(CASE, [], windows, {}, JUDGES), judge)
     states = {about: ruling.state for about, ruling in found.rulings.items() if ruling.kind == "conflict"}
     expected = {("conflict", window.turn, window.turn): State.OPEN for window in windows[:-1]}
     assert states == (expected if opened else {})
@@ -458,6 +459,6 @@ def test_the_audit_leaves_out_what_a_later_reply_may_still_meet() -> None:
         return {"answer": "missing", "quote": ""} if isinstance(item, Question) and item.kind == "must" else clear(item)
 
     talk = transcript()
-    every = audit({"must": 1.0}, of.id, 0)
-    found = run(judge_conversation(of, readings_of(of, talk), [], [], JUDGES, audit=every), ScriptedJudge(script))
+    every = partial(draw, {"must": 1.0}, 0)
+    found = run(judge_conversation(of, readings_of(of, talk), [], {}, JUDGES, audit=every), ScriptedJudge(script))
     assert {about for about in found.rulings if about[0] == "must"} == set()
