@@ -48,10 +48,10 @@ class Count:
     kinds: Counter[str] = field(default_factory=Counter)
     """Requests by kind."""
 
-    def since(self, before: "Count") -> tuple[int, int, int]:
-        """Requests answered since then, asked, and those to which nothing came."""
-        lost = self.unanswered - before.unanswered
-        return self.answered - before.answered - lost, self.asked - before.asked, lost
+    @property
+    def progress(self) -> tuple[int, int, int]:
+        """Requests that the judge has answered, asked, and those to which nothing came."""
+        return self.answered - self.unanswered, self.asked, self.unanswered
 
 
 @dataclass(slots=True)

@@ -2,14 +2,13 @@
 
 import datetime
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.errors import Failure, InputError, SubjectError
+from pytest_clinical_drift.errors import Failure, InputError
 from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.judging import audit as auditing
 from pytest_clinical_drift.judging import canaries as canary
@@ -52,6 +51,7 @@ Group = tuple[str, int]
 """A case and its repeat."""
 Find = Callable[[Case, Transcript], Findings]
 """Reads a conversation by rules."""
+_Judged = tuple[ConversationJudgement, list[CanaryResult], tuple[Rating, ...]]
 
 
 class JudgeSession:
@@ -73,14 +73,17 @@ class JudgeSession:
     ) -> None:
         """`cases` is the full set, also where a part of it is run: audit and canaries are drawn as for all of it."""
         chosen = [spec for spec in specs if not spec.startswith("reviews:")]
-        is_control = subject.startswith("control:")
-        if not chosen and is_control:
+        of_control = subject.startswith("control:")
+        if not chosen and of_control:
             chosen = [CONTROL]
         if len(chosen) > 2:
             raise InputError(f"--drift-judge {chosen[2]}: at most two judges: one reads, the second settles")
         self.judges, self.options = make_judges(chosen, settings)
-        if not is_control and any(judge.name == CONTROL for judge in self.judges):
+        if not of_control and any(judge.name == CONTROL for judge in self.judges):
             raise InputError("--drift-judge control: it judges controls only; give a model that reads")
+        self.name = " + ".join(judge.name for judge in self.judges) or "rules"
+        """For headlines and the manifest."""
+        self.is_control = bool(self.judges) and self.judges[0].name == CONTROL
         self.reviews: Reviews | None = None
         for spec in specs:
             if spec.startswith("reviews:"):
@@ -89,7 +92,7 @@ class JudgeSession:
         self.names = names_of(cases)
         """Full names of the set's patients by case, as far as they are known."""
         reads = bool(self.judges) and not self.judges[0].kinds.isdisjoint(READINGS)
-        if pdsqi and (not reads or is_control):
+        if pdsqi and (not reads or of_control):
             raise InputError("--drift-pdsqi needs a judge that reads texts; give a chat model with --drift-judge")
         self.rates = pdsqi
         self._audit = auditing.audit_rates(cases, repeats, self.options.audit) if self.judges else {}
@@ -100,19 +103,13 @@ class JudgeSession:
         self.deciding: frozenset[str] = frozenset()
         """Groups of kinds in which the judge decides."""
         self._queue: JudgeQueue | None = None
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="clinical-drift-rules")
-        self._found: dict[Group, Future[Findings]] = {}
+        self._considered: set[Group] = set()
 
     # -- who judges
 
     @property
-    def name(self) -> str:
-        """For headlines and the manifest."""
-        return " + ".join(judge.name for judge in self.judges) or "rules"
-
-    @property
-    def is_control(self) -> bool:
-        return bool(self.judges) and self.judges[0].name == CONTROL
+    def procedure(self) -> Judges:
+        return procedure_of(self.judges, self._rules)
 
     @property
     def hosts(self) -> list[str]:
@@ -122,28 +119,24 @@ class JudgeSession:
     @property
     def below_floor(self) -> tuple[str, ...]:
         """Groups of kinds that the judge answers and may not decide."""
-        if not self.judges:
-            return ()
-        able = {GROUP_OF[kind] for kind in self.judges[-1].kinds if kind in GROUP_OF}
+        able = {GROUP_OF.get(kind) for judge in self.judges[-1:] for kind in judge.kinds}
         return tuple(group for group in GROUPS if group in able and group not in self.deciding)
+
+    def known_calibration(self) -> Calibration | None:
+        """The valid calibration of these judges that the project has; nothing is measured."""
+        if self.options.calibration is not None:
+            return read_calibration(self.options.calibration)
+        return find_calibration(self._root / CALIBRATIONS, self._identities(), self._today)
 
     @property
     def has_calibration(self) -> bool:
-        """Whether the project has a valid calibration of these judges; nothing is measured."""
-        return self.is_control or self._found_calibration() is not None
+        return self.is_control or self.known_calibration() is not None
 
     @property
     def decides(self) -> bool:
-        """Whether the judges may decide anything by the project's calibration; nothing is measured."""
-        if self.is_control:
-            return True
-        known = self._found_calibration()
-        return known is not None and bool(known.deciding(self._rules.floors))
-
-    def _found_calibration(self) -> Calibration | None:
-        if self.options.calibration is not None:
-            return read_calibration(self.options.calibration)
-        return find_calibration(self._root / CALIBRATIONS, self.identities(), self._today)
+        """Whether the judges may decide anything by the project's calibration."""
+        known = None if self.is_control else self.known_calibration()
+        return self.is_control or (known is not None and bool(known.deciding(self._rules.floors)))
 
     @property
     def count(self) -> Count:
@@ -153,30 +146,28 @@ class JudgeSession:
     def outage(self) -> Outage | None:
         return self._queue.outage() if self._queue is not None else None
 
-    @property
-    def procedure(self) -> Judges:
-        return procedure_of(self.judges, self._rules)
-
     # -- before the first case
 
     def check(self, say: Say | None = None) -> list[str]:
         """See that the judges answer, are not the subject, and how good they are; remarks for the header."""
         if not self.judges:
             return []
-        remarks: list[str] = []
         self.refuse_subject()
-        for judge in self.judges:
-            remarks += [] if self.options.offline else judge.check()
-        second = self.judges[1] if len(self.judges) > 1 else None
+        remarks = [remark for judge in self.judges if not self.options.offline for remark in judge.check()]
         store = None if self.is_control else self._store  # a control judge costs nothing to ask again
-        self._queue = JudgeQueue(self.judges[0], second, store=store, offline=self.options.offline)
+        self._queue = JudgeQueue(*self.judges, store=store, offline=self.options.offline)
         if self.is_control:
             self.deciding = frozenset(GROUPS)
             return remarks
         self.calibration, self.kept = calibration_of(
-            self.judges, self.procedure, root=self._root, today=self._today, options=self.options, rules=self._rules,
+            self.judges,
+            self.procedure,
+            root=self._root,
+            today=self._today,
+            options=self.options,
+            rules=self._rules,
             say=say,
-        )  # fmt: skip
+        )
         self.deciding = self.calibration.deciding(self._rules.floors)
         return remarks
 
@@ -192,10 +183,9 @@ class JudgeSession:
     # -- as conversations end
 
     def watch(self, hear: Callable[[int, int, int], object]) -> None:
-        """Report requests from now on: answered, asked, and those to which nothing came."""
+        """Report requests: answered, asked, and those to which nothing came."""
         if self._queue is not None:
-            before = replace(self._queue.count)
-            self._queue.on_progress = lambda count: hear(*count.since(before))
+            self._queue.on_progress = lambda count: hear(*count.progress)
 
     def limit(self, spent: Callable[[], Failure | None]) -> None:
         """Ask nothing more once `spent` says why."""
@@ -203,27 +193,22 @@ class JudgeSession:
             self._queue.spent = spent
 
     def consider(self, case: Case, transcript: Transcript, find: Find) -> None:
-        """A conversation is over: rules read it in a thread, and its texts are put to the judge. Returns at once."""
-        if self.judges or self.reviews is not None:
-            group = (case.id, transcript.repeat)
-            self._found[group] = self._worker.submit(self._begin, case, transcript, find)
+        """A conversation is over: rules read it, and its texts are put to the judge. Returns at once."""
+        group = (case.id, transcript.repeat)
+        if self._queue is not None and group not in self._considered:
+            self._considered.add(group)
+            self._queue.start(group, self._find_and_judge(case, transcript, find))
 
-    def _begin(self, case: Case, transcript: Transcript, find: Find) -> Findings:
+    def _find_and_judge(self, case: Case, transcript: Transcript, find: Find) -> Procedure[tuple[Findings, _Judged]]:
         findings = find(case, transcript)
-        if self._queue is not None:
-            self._queue.start((case.id, transcript.repeat), self._judge(case, transcript, findings))
-        return findings
+        return findings, (yield from self._judge(case, transcript, findings))
 
-    def _judge(
-        self, case: Case, transcript: Transcript, findings: Findings
-    ) -> Procedure[tuple[ConversationJudgement, list[CanaryResult], tuple[Rating, ...]]]:
-        judges = self.procedure
-        readings = readings_of(case, transcript)
-        windows = windows_of(case, transcript, tokens=self.options.window)
+    def _judge(self, case: Case, transcript: Transcript, findings: Findings) -> Procedure[_Judged]:
+        judges, readings = self.procedure, readings_of(case, transcript)
         judgement = yield from judge_conversation(
             case,
             readings,
-            windows,
+            windows_of(case, transcript, tokens=self.options.window),
             raises_of(case, findings),
             judges,
             quote_check=partial(quote_doubts, case),
@@ -231,7 +216,7 @@ class JudgeSession:
         )
         single = yield from judge_single(case, single_reading(case, transcript), judges)
         tried: list[CanaryResult] = []
-        if self._canaries and judges.reads:
+        if self._canaries:
             read, _ = yield from read_all(readings, judges)  # the same readings: nothing is asked again
             if made := canary.canaries_of(case, read, self._canaries, transcript.repeat):
                 tried = yield from canary.try_canaries(made, judges)
@@ -242,24 +227,22 @@ class JudgeSession:
         self, case: Case, transcript: Transcript, find: Find, *, waiting: Callable[[], object] | None = None
     ) -> JudgedConversation:
         """What rules and judge make of a conversation; waits for the answers."""
-        group = (case.id, transcript.repeat)
-        pending = self._found.pop(group, None)
-        try:
-            findings = pending.result() if pending is not None else self._begin(case, transcript, find)
-        except CancelledError:
-            raise SubjectError("the run was stopped before the texts were read") from None
         judgement: ConversationJudgement | None = None
         tried, ratings = list[CanaryResult](), tuple[Rating, ...]()
         if self._queue is not None:
-            judgement, tried, ratings = self._queue.wait(group, waiting=waiting)
-        people = questions_for_people(case, transcript, findings, self.names)
-        known = judgement
-        if known is None or not self.deciding.issuperset(GROUPS):  # else nobody would be asked about it
+            self.consider(case, transcript, find)
+            group = (case.id, transcript.repeat)
+            findings, (judgement, tried, ratings) = self._queue.wait(group, waiting=waiting)
+            self._considered.discard(group)
+        else:
+            findings = find(case, transcript)
+        if judgement is None or not self.deciding.issuperset(GROUPS):  # else nobody would be asked about it
             by_rules = raised_by_rules(case, transcript, findings, window=self.options.window)
-            known = by_rules if known is None else with_raised(known, by_rules, self.deciding)
-        rulings = {**known.rulings, **{question.about: unanswered(question) for question in people}}
+            judgement = by_rules if judgement is None else with_raised(judgement, by_rules, self.deciding)
+        people = questions_for_people(case, transcript, findings, self.names)
+        rulings = {**judgement.rulings, **{question.about: unanswered(question) for question in people}}
         named = others_named(case, self.names)
-        return JudgedConversation(findings, replace(known, rulings=rulings), tuple(tried), ratings, named)
+        return JudgedConversation(findings, replace(judgement, rulings=rulings), tuple(tried), ratings, named)
 
     def heard(self, judged: JudgedConversation, severe: Collection[str]) -> JudgedConversation:
         """A conversation once the run's reviewers were heard; `severe` are the questions of its severe alarms."""
@@ -272,20 +255,19 @@ class JudgeSession:
 
     def stop(self) -> None:
         """Nobody waits any more."""
-        self._worker.shutdown(wait=False, cancel_futures=True)
         if self._queue is not None:
             self._queue.stop()
 
     # -- for the manifest
 
-    def identities(self) -> list[Identity]:
+    def _identities(self) -> list[Identity]:
         return [judge.identity() for judge in self.judges]
 
     def manifest(self) -> dict[str, Any] | None:
         """The judge as the run record keeps it, without its tokens; None for rules only."""
         if not self.judges:
             return None
-        identities = self.identities()
+        identities = self._identities()
         return {
             "spec": " + ".join(identity.spec for identity in identities),
             "revision": " + ".join(str(identity.revision) for identity in identities),
