@@ -40,9 +40,8 @@ def sign(
     decision: Decision,
     until: str | None,
     conditions: str,
-    allowed: Path | None,
+    allowed_signers: Path | None,
     say: Say,
-    today: datetime.date,
 ) -> int:
     """Sign a decision on a run; where the signature would not count, nothing is written and an earlier one stays."""
     result, sha256 = read_results(results), record_hash(results)
@@ -50,7 +49,7 @@ def sign(
         expires = datetime.date.fromisoformat(until) if until else None
     except ValueError:
         raise InputError(f"--until {until}: not a day; write YYYY-MM-DD") from None
-    _check_decision(result, decision, expires, conditions, today)
+    _check_decision(result, decision, expires, conditions)
     sheet = read_sheet(Path.cwd())
     release = Release(
         record=sha256,
@@ -64,7 +63,7 @@ def sign(
         rereads=rereads_in(result),
         tested=made_of(result.manifest),
     )
-    allowed = allowed or sheet.allowed_signers
+    allowed = allowed_signers or sheet.allowed_signers
     lines = [_sentence("signed", release, results)]
     if (results / RELEASE_FILE).is_file():
         try:
@@ -106,15 +105,13 @@ def verify_release(results: Path, allowed: Path | None, say: Say, today: datetim
     return 1 if fault else 0
 
 
-def _check_decision(
-    result: RunResult, decision: Decision, expires: datetime.date | None, conditions: str, today: datetime.date
-) -> None:
+def _check_decision(result: RunResult, decision: Decision, expires: datetime.date | None, conditions: str) -> None:
     limited, verdict = decision == "accept-until", result.verdict
     if limited and expires is None:
         raise InputError("sign: accept-until needs --until YYYY-MM-DD")
     if not limited and expires is not None:
         raise InputError("sign: --until belongs to --decision accept-until")
-    if expires is not None and expires < today:
+    if expires is not None and expires < datetime.datetime.now(datetime.UTC).date():
         raise InputError(f"--until {expires}: the day is past; the acceptance would not count")
     if decision == "reject":
         return

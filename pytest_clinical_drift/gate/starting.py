@@ -1,21 +1,33 @@
-"""`clinical-drift start`: from a candidate and a judge to a first verdict, with the files that a project commits."""
+"""`clinical-drift calibrate`: a judge measured; `start`: from there to a first verdict, with the files of a project."""
 
+import datetime
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.calibrate import calibrate, labelled_set
 from pytest_clinical_drift.gate.estimate import estimate
 from pytest_clinical_drift.gate.items import STUDY
 from pytest_clinical_drift.gate.pytest_reports import Say
-from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.gate.run import GateRun, judge_policy
 from pytest_clinical_drift.gate.settings import Settings
-from pytest_clinical_drift.judging.make_calibration import CALIBRATIONS
+from pytest_clinical_drift.judging.calibration_file import (
+    file_name,
+    fingerprint,
+    read_calibration,
+    write_calibration,
+)
+from pytest_clinical_drift.judging.judge_options import make_judges, procedure_of
+from pytest_clinical_drift.judging.labelled import LabelledSet, load_calibration_set
+from pytest_clinical_drift.judging.make_calibration import CALIBRATIONS, cost_line, make_calibration
+from pytest_clinical_drift.judging.public_sets import load_external, measure_external
+from pytest_clinical_drift.judging.queue import JudgeQueue
+from pytest_clinical_drift.report.judge_text import render_calibration, render_external
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.subjects.spec import on_this_machine, parse_spec
+from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 from pytest_clinical_drift.versions import PACKAGE, own_version
 
 CiSystem = Literal["github", "gitlab", "none"]
@@ -24,6 +36,67 @@ FIRST_CASES = 3
 """Cases of the first run: the shortest ones."""
 _BUSY = 429
 """The status of a server that asks for patience, which a run has."""
+
+
+def labelled_set(place: Path | None, limit: int | None) -> LabelledSet:
+    """The set that is read, or a part of it: at most so many texts of each kind, the first by id."""
+    if limit is not None and limit < 1:
+        raise InputError(f"--limit: expected at least 1, found {limit}")
+    labelled = load_calibration_set(place)
+    if limit is None:
+        return labelled
+    rows = sorted(labelled.rows, key=lambda row: row.item.id)
+    kinds = dict.fromkeys(row.item.kind for row in rows)
+    return LabelledSet(tuple(row for kind in kinds for row in [r for r in rows if r.item.kind == kind][:limit]))
+
+
+def calibrate(
+    specs: Sequence[str],
+    settings: Mapping[str, str],
+    *,
+    labelled: LabelledSet,
+    external: Sequence[str],
+    out: Path,
+    root: Path,
+    say: Say,
+) -> bool:
+    """Measure, print and write; a file of the same judge is continued, every attempt pooled. Whether it may decide."""
+    judges, options = make_judges(specs, settings)
+    if not judges:
+        raise InputError(f"--drift-judge {' '.join(specs)}: rules alone are not a judge to calibrate")
+    if options.offline:
+        raise InputError("--drift-judge-set offline=true: calibrating asks the judge anew; leave it out")
+    sets = [load_external(given) for given in external]
+    for judge in judges:
+        for remark in judge.check():
+            say(remark)
+    identities = [judge.identity() for judge in judges]
+    name = " + ".join(judge.name for judge in judges)
+    target = out / file_name(name, identities) if out.is_dir() or not out.suffix else out
+    known = read_calibration(target) if target.is_file() else None
+    earlier = known if known is not None and known.identity == fingerprint(identities) else None
+    policy, today = judge_policy(load_thresholds(project_thresholds(root)).judge), datetime.date.today()
+    procedure = procedure_of(judges, policy)
+    say(f"{name}: {cost_line(labelled, procedure)}")
+    made = make_calibration(judges, procedure, labelled, today=today, rules=policy, say=say).after(earlier)
+    deciding = made.deciding(policy.floors)
+    say(render_calibration(made, deciding, policy.floors))
+    if sets:
+        tables = []
+        queue = JudgeQueue(judges[0], judges[1] if len(judges) > 1 else None, fresh=True)
+        try:
+            for set_name, items in sets:
+                say(f"{set_name}: {len(items):,} labelled items")
+                tables.append(measure_external(queue, set_name, items, procedure, today=today))
+                say(render_external(tables[-1]))
+        finally:
+            queue.stop(close=False)
+        kept = [table for table in made.external if table.name not in {new.name for new in tables}]
+        made = made.model_copy(update={"external": (*kept, *tables)})
+    say(f"written: {write_calibration(made, target)}")
+    for judge in judges:
+        judge.close()
+    return bool(deciding)
 
 
 def start(settings: Settings, *, ci: CiSystem, agree: Callable[[], bool], say: Say) -> int:
@@ -36,109 +109,82 @@ def start(settings: Settings, *, ci: CiSystem, agree: Callable[[], bool], say: S
     if not run.session.judges:
         raise InputError("start: a judge reads the conversations; name one with --drift-judge SPEC")
     run.session.refuse_subject()
-    for remark in _first_answers(run):
+    remarks = run.subject.check(run.inputs.cases)
+    _refuse(f"--model {settings.model}", run.subject)
+    for judge in run.session.judges:
+        remarks += judge.check()
+        _refuse(f"--drift-judge {judge.identity().spec}", judge)
+    calibration_is_due = not run.session.has_calibration
+    price_of_first = estimate(first, run.plan, session=run.session)
+    price_of_all = estimate(list(run.cases.values()), run.plan, session=run.session, calibration=False)
+    remarks += [f"the first {len(first)} cases", *(f"  {line}" for line in price_of_first)]
+    remarks += [f"all {len(run.cases)} cases", *(f"  {line}" for line in price_of_all)]
+    for remark in remarks:
         say(remark)
-    say(f"the first {len(first)} cases")
-    for line in estimate(first, run.plan, session=run.session):
-        say(f"  {line}")
-    say(f"all {len(run.cases)} cases")
-    for line in estimate(list(run.cases.values()), run.plan, session=run.session, calibration=False):
-        say(f"  {line}")
     if not agree():
         say("cancelled: nothing sent, nothing written")
         return 0
-    if not run.session.has_calibration:
+    if calibration_is_due:
         labelled, folder = labelled_set(run.session.options.calibration_set, None), settings.root / CALIBRATIONS
         calibrate(
             settings.judges, settings.judge_settings, labelled=labelled, external=(), out=folder, root=settings.root,
             say=say,
         )  # fmt: skip
-    kept = (settings.root / "pytest.ini").exists()
-    for path, text in _files(settings, ci).items():
-        say(_write_new(settings.root / path, text))
-    for remark in _ci_remarks(settings, ci):
-        say(remark)
-    command = ["pytest", "--model", settings.model, *(f"{STUDY}/{case.id}" for case in first)]
-    if kept:  # it may name another judge
-        command += _judge_options(settings)
-    say(f"$ {' '.join(command)}")
-    code = subprocess.run([sys.executable, "-m", *command], cwd=settings.root, check=False).returncode
-    say(_next_step(run, kept=kept))
+    judge_options: list[str] = []
+    if (settings.root / "pytest.ini").exists():  # it is kept, and may name another judge
+        judge_options += [part for spec in settings.judges for part in ("--drift-judge", spec)]
+        for key, value in settings.judge_settings.items():
+            judge_options += ["--drift-judge-set", f"{key}={value}"]
+    _write_project(settings, ci, say)
+    command = ["pytest", "--model", settings.model]
+    selection = [f"{STUDY}/{case.id}" for case in first]
+    say(f"$ {' '.join((*command, *selection, *judge_options))}")
+    words = [sys.executable, "-m", *command, *selection, *judge_options]
+    code = subprocess.run(words, cwd=settings.root, check=False).returncode
+    if run.session.decides:
+        whole = " ".join((*command, *judge_options, "--junitxml=gate.xml"))
+        say(f"next, the release verdict on all {len(run.cases)} cases: {whole}")
+    else:
+        say("next, another judge: this one decides nothing, so no run with it can pass (docs/judges.md)")
     return code
 
 
-def _first_answers(run: GateRun) -> list[str]:
-    """Greet both models; InputError for one that answers with an error: all that follows would be in vain."""
-    remarks = run.subject.check(run.inputs.cases)
-    _refuse(f"--model {run.settings.model}", run.subject)
-    for judge in run.session.judges:
-        remarks += judge.check()
-        _refuse(f"--drift-judge {judge.identity().spec}", judge)
-    return remarks
-
-
 def _refuse(name: str, model: object) -> None:
+    """InputError for a model that answers with an error: all that follows would be in vain."""
     fault = getattr(model, "trouble", None)
     if fault is not None and fault.values.get("status") != _BUSY:
         raise InputError(f"{name}: {fault}; start again once it answers")
 
 
-def _judge_options(settings: Settings) -> list[str]:
-    judges = [part for spec in settings.judges for part in ("--drift-judge", spec)]
-    pairs = [part for key, value in settings.judge_settings.items() for part in ("--drift-judge-set", f"{key}={value}")]
-    return judges + pairs
-
-
-def _next_step(run: GateRun, *, kept: bool) -> str:
-    if not run.session.decides:
-        return "next, another judge: this one decides nothing, so no run with it can pass (docs/judges.md)"
-    judge = " ".join(("", *_judge_options(run.settings))) if kept else ""
-    command = f"pytest --model {run.settings.model}{judge} --junitxml=gate.xml"
-    return f"next, the release verdict on all {len(run.cases)} cases: {command}"
-
-
-def _files(settings: Settings, ci: CiSystem) -> dict[str, str]:
-    """What a project commits besides the calibration, by path."""
-    keys = [s["key_env"] for s in (settings.settings, settings.judge_settings) if "key_env" in s]
+def _write_project(settings: Settings, ci: CiSystem, say: Say) -> None:
+    """What a project commits besides the calibration, unless it is there; and what keeps the CI file from working."""
+    root, specs = settings.root.resolve(), (settings.model, *settings.judges)
     files = {
         "pytest.ini": text_lines("start.txt.j2", "pytest_ini", settings=settings),
         "thresholds.yaml": text_lines("start.txt.j2", "thresholds"),
     }
+    remarks = []
     if ci in CI_FILES:
-        given = {"keys": list(dict.fromkeys(keys)), "package": _package(settings)}
-        files[CI_FILES[ci]] = text_lines("start.txt.j2", ci, settings=settings, **given)
-    return {path: "\n".join(lines) + "\n" for path, lines in files.items()}
-
-
-def _package(settings: Settings) -> str:
-    """What the pipeline installs: this version, with the extra that its models need."""
-    hf = any(parse_spec(spec).kind == "hf" for spec in (settings.model, *settings.judges))
-    number = own_version()
-    return f"{PACKAGE}{'[hf]' if hf else ''}{f'=={number}' if number[0].isdigit() else ''}"
-
-
-def _ci_remarks(settings: Settings, ci: CiSystem) -> list[str]:
-    """What has to be changed before the CI file that was written can work."""
-    if ci not in CI_FILES:
-        return []
-    file, root = CI_FILES[ci], settings.root.resolve()
-    remarks = [
-        f"{file}: a hosted runner does not reach {spec}; name an address that it reaches, or use your own runner"
-        for spec in (settings.model, *settings.judges)
-        if on_this_machine(spec)
-    ]
-    top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
-    if top != root:
-        below = root.relative_to(top).as_posix()
-        remarks.append(
-            f"{file}: is read only at the top of the repository; move it to {top} and run its steps in {below}"
-        )
-    return remarks
-
-
-def _write_new(path: Path, text: str) -> str:
-    if path.exists():
-        return f"{path} already exists; not overwritten"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return f"written: {path}"
+        file, number = CI_FILES[ci], own_version()
+        extra = "[hf]" if any(parse_spec(spec).kind == "hf" for spec in specs) else ""
+        package = f"{PACKAGE}{extra}{f'=={number}' if number[0].isdigit() else ''}"
+        keys = [given["key_env"] for given in (settings.settings, settings.judge_settings) if "key_env" in given]
+        files[file] = text_lines("start.txt.j2", ci, settings=settings, keys=list(dict.fromkeys(keys)), package=package)
+        advice = "name an address that it reaches, or use your own runner"
+        remarks = [
+            f"{file}: a hosted runner does not reach {spec}; {advice}" for spec in specs if on_this_machine(spec)
+        ]
+        top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), root)
+        if top != root:
+            advice = f"move it to {top} and run its steps in {root.relative_to(top).as_posix()}"
+            remarks.append(f"{file}: is read only at the top of the repository; {advice}")
+    for name, lines in files.items():
+        path = settings.root / name
+        if path.exists():
+            say(f"{path} already exists; not overwritten")
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            say(f"written: {path}")
+    for remark in remarks:
+        say(remark)

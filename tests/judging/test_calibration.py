@@ -15,7 +15,7 @@ from asked import SUMMARY, Script, ScriptedJudge, clear, question, reply, summar
 from scipy import stats
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.calibrate import labelled_set
+from pytest_clinical_drift.gate.starting import labelled_set
 from pytest_clinical_drift.judging.calibration_file import (
     Attempt,
     Calibration,

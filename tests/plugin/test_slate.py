@@ -55,7 +55,7 @@ def test_example_slate_is_written_and_gated(
     monkeypatch.chdir(pytester.path)
     assert main(["example", "slate"]) == 0
     assert capsys.readouterr().out == "written: example-slate\nnext: pytest --slate example-slate\n"
-    monkeypatch.setattr("pytest_clinical_drift.cli.releases.find_spec", lambda name: None)
+    monkeypatch.setattr("pytest_clinical_drift.cli.commands.find_spec", lambda name: None)
     assert main(["example", "slate", "--out", "other"]) == 0
     assert "next: pip install 'pytest-clinical-drift[ranking]' && pytest --slate other" in capsys.readouterr().out
     run = pytester.runpytest("--slate", "example-slate")
