@@ -1,19 +1,18 @@
 """`replay:PATH`: recorded replies, ours or the original system's generation files, scored without any model."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.cases.files import each_once
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.summary_turns import probes_of
-from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
+from pytest_clinical_drift.errors import FailureCode, InputError, failure
 from pytest_clinical_drift.subjects.base import Identity, Request, typed_settings
 from pytest_clinical_drift.transcript import CUT_OFF, Reply, read_usage
 
@@ -35,24 +34,19 @@ class ReplaySubject:
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
         self.spec = f"replay:{target}"
         self._path = Path(target)
-        self._settings = typed_settings(self.spec, settings, {})
-        self._replies: dict[_Key, Reply] | None = None
+        typed_settings(self.spec, settings, {})
         self._messages: dict[_Key, str] = {}
         """What the patient had said, where the recording tells."""
-        self._recorded: set[tuple[str, int]] = set()
-        self._spoken: set[tuple[str, int]] = set()
-        """Case and repeat of what is recorded, and of what has replies besides summaries."""
 
     def check(self, cases: Sequence[Case]) -> list[str]:
-        replies, known = self._load(), {case.id: case for case in cases}
-        recorded = {key[0] for key in replies}
+        known, recorded = {case.id: case for case in cases}, {key[0] for key in self._replies}
         if not recorded & known.keys():
             examples = ", ".join(sorted(recorded)[:3])
             raise InputError(
                 f"{self._path}: none of its {len(recorded)} recorded cases ({examples}, …) is among the cases to test"
             )
         for case_id in sorted(recorded & known.keys()):
-            self._check_turns(known[case_id], replies)
+            self._check_case(known[case_id])
         remarks = []
         if unknown := sorted(recorded - known.keys()):
             what = "recorded case is" if len(unknown) == 1 else "recorded cases are"
@@ -62,72 +56,69 @@ class ReplaySubject:
             remarks.append(f"{len(missing)} {what} no recording and will be INCOMPLETE: {_some(missing)}")
         return remarks
 
+    def _check_case(self, case: Case) -> None:
+        recorded = {key[1:]: reply for key, reply in self._replies.items() if key[0] == case.id}
+        place, last = f"{self._path}: case {case.id}", len(case.turns)
+        if beyond := sorted({turn for _, turn, _ in recorded if not 1 <= turn <= last}):
+            raise InputError(
+                f"{place} has {last} turns and the recording turn {_ranges(beyond)} too; "
+                "replay it with the cases and --drift-turns of the recorded run"
+            )
+        for repeat, turn, purpose in recorded:
+            said = self._messages.get((case.id, repeat, turn, purpose))
+            # replies to other messages, such as those of a stretched run, answer something else
+            if purpose == "dialogue" and said is not None and said.strip() != case.turns[turn - 1].message:
+                raise InputError(
+                    f"{place}, turn {turn}: the recording holds another message; replay it "
+                    "with the cases, --drift-turns and --drift-interludes of the recorded run"
+                )
+        # a recorded failure ends the conversation: what comes after it need not be there
+        end = min((key[1] for key, reply in recorded.items() if reply.error and key[0] == 0), default=last + 1)
+        for purpose, turns in (("summary", probes_of(case).turns), ("dialogue", range(1, last + 1))):
+            present = {turn for repeat, turn, what in recorded if what == purpose and repeat == 0}
+            missing = [turn for turn in turns if turn < end and turn not in present]
+            if missing and (present or purpose == "summary"):
+                raise InputError(
+                    f"{place} has no {purpose} for turn {_ranges(missing)} of {last}; the recording is not whole"
+                )
+
     def identity(self) -> Identity:
         digest = hashlib.sha256()
-        for key, reply in sorted(self._load().items()):
+        for key, reply in sorted(self._replies.items()):
             digest.update(repr((key, reply.text, reply.error and str(reply.error))).encode("utf-8", "surrogatepass"))
         return Identity(self.spec, digest.hexdigest(), proven=True, settings={})
 
     def close(self) -> None:
-        self._replies = None
+        """Nothing is held but what was read."""
 
     def respond(self, request: Request) -> Reply:
-        replies = self._load()
-        recorded = replies.get((request.case_id, request.repeat, request.turn, request.purpose))
+        recorded = self._replies.get((request.case_id, request.repeat, request.turn, request.purpose))
         if recorded is not None:
             return recorded
-        conversation = (request.case_id, request.repeat)
-        if conversation not in self._recorded:
-            return Reply("", error=failure(FailureCode.CASE_NOT_RECORDED, path=str(self._path)))
-        if request.purpose == "dialogue" and conversation not in self._spoken:
+        kinds = [kind for kind in _VARIANTS if (request.case_id, request.repeat, kind) in self._kinds]
+        path = str(self._path)
+        if not kinds:
+            return Reply("", error=failure(FailureCode.CASE_NOT_RECORDED, path=path))
+        if request.purpose == "dialogue" and "dialogue" not in kinds:
             return Reply("", recorded=False)
         if request.purpose == "single":
-            return Reply("", error=failure(FailureCode.SINGLE_NOT_RECORDED, path=str(self._path)))
-        missing = {"path": str(self._path), "purpose": request.purpose, "turn": request.turn}
-        return Reply("", error=Failure(FailureCode.REPLY_NOT_RECORDED, missing))
+            return Reply("", error=failure(FailureCode.SINGLE_NOT_RECORDED, path=path))
+        missing = failure(FailureCode.REPLY_NOT_RECORDED, path=path, purpose=request.purpose, turn=request.turn)
+        return Reply("", error=missing)
 
     def repeats(self, cases: Collection[str]) -> int:
         """How many conversations of a case it holds, at most."""
-        return max((key[1] + 1 for key in self._load() if key[0] in cases), default=0)
+        return max((key[1] + 1 for key in self._replies if key[0] in cases), default=0)
 
-    def _check_turns(self, case: Case, replies: Mapping[_Key, Reply]) -> None:
-        beyond = sorted({key[2] for key in replies if key[0] == case.id and not 1 <= key[2] <= len(case.turns)})
-        if beyond:
-            raise InputError(
-                f"{self._path}: case {case.id} has {len(case.turns)} turns and the recording turn {_ranges(beyond)} "
-                "too; replay it with the cases and --drift-turns of the recorded run"
-            )
-        recorded = {key: reply for key, reply in replies.items() if key[0] == case.id and key[1] == 0}
-        # a recorded failure ends the conversation: what comes after it need not be there
-        end = min((key[2] for key, reply in recorded.items() if reply.error), default=len(case.turns) + 1)
-        self._check_messages(case)
-        wanted = {"summary": probes_of(case).turns, "dialogue": range(1, len(case.turns) + 1)}
-        for purpose, turns in wanted.items():
-            present = {key[2] for key in recorded if key[3] == purpose}
-            if purpose == "dialogue" and not present:
-                continue
-            if missing := [turn for turn in turns if turn < end and turn not in present]:
-                raise InputError(
-                    f"{self._path}: case {case.id} has no {purpose} for turn {_ranges(missing)} of {len(case.turns)}; "
-                    "the recording is not whole"
-                )
+    @cached_property
+    def _replies(self) -> dict[_Key, Reply]:
+        replies, self._messages = _read_recording(self._path)
+        return replies
 
-    def _check_messages(self, case: Case) -> None:
-        """A recording of other messages, such as one of a stretched run, holds replies to something else."""
-        messages = {turn.turn: turn.message for turn in case.turns}
-        for (case_id, _, turn, variant), said in self._messages.items():
-            if (case_id, variant) == (case.id, "dialogue") and said.strip() != messages.get(turn):
-                raise InputError(
-                    f"{self._path}: case {case.id}, turn {turn}: the recording holds another message; replay it "
-                    "with the cases, --drift-turns and --drift-interludes of the recorded run"
-                )
-
-    def _load(self) -> dict[_Key, Reply]:
-        if self._replies is None:
-            self._replies, self._messages = _read_recording(self._path)
-            self._recorded = {key[:2] for key in self._replies}
-            self._spoken = {key[:2] for key in self._replies if key[3] == "dialogue"}
-        return self._replies
+    @cached_property
+    def _kinds(self) -> set[tuple[str, int, str]]:
+        """Case, repeat and purpose of all that is recorded."""
+        return {(case_id, repeat, purpose) for case_id, repeat, _, purpose in self._replies}
 
 
 def _read_recording(path: Path) -> tuple[dict[_Key, Reply], dict[_Key, str]]:
@@ -138,7 +129,7 @@ def _read_recording(path: Path) -> tuple[dict[_Key, Reply], dict[_Key, str]]:
     elif runs := sorted({file.parent for file in path.rglob("run.json")} - {path}):
         raise InputError(f"replay:{path}: holds {len(runs)} of our runs; name one, such as replay:{runs[-1]}")
     files = sorted(path.rglob("*.jsonl")) + sorted(path.rglob("*.json")) if path.is_dir() else [path]
-    rows = [(f"{file}, line {line}", row) for file in files for line, row in _rows(file)]
+    rows = [row for file in files for row in _rows(file)]
     # the original's `turn_idx` may count from 0, its `turn_num` from 1
     indices = [row["turn_idx"] for _, row in rows if "turn_num" not in row and isinstance(row.get("turn_idx"), int)]
     shift = 1 if indices and min(indices) == 0 else 0
@@ -158,15 +149,15 @@ def _read_recording(path: Path) -> tuple[dict[_Key, Reply], dict[_Key, str]]:
     return replies, messages
 
 
-def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    line = 1
+def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each row of a file, with its place."""
+    line, entries = 1, []
     try:
         text = file.read_text(encoding="utf-8-sig")
         if file.suffix == ".json":
             data = json.loads(text, object_pairs_hook=each_once) if text.strip() else []
             entries = list(enumerate(data if isinstance(data, list) else [data], start=1))
         else:
-            entries = []
             for line, content in enumerate(text.split("\n"), start=1):
                 if content.strip():
                     entries.append((line, json.loads(content, object_pairs_hook=each_once)))
@@ -179,7 +170,7 @@ def _rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if not isinstance(row, dict):
             wanted = "an object with case_id, turn_num, variant and response_text"
             raise InputError(f"{file}, line {place}: expected {wanted}")
-        yield place, row
+        yield f"{file}, line {place}", row
 
 
 def _key(where: str, row: Mapping[str, Any], shift: int) -> _Key:
