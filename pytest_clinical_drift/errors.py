@@ -1,18 +1,18 @@
 """The errors that leave a module: what a user did wrong, and what kept a subject from answering."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from importlib import resources
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import yaml
 
-_LONGEST = 1000
-"""Characters of a sentence that somebody is meant to read."""
-_MOST = 20
-"""Faults that are told at once."""
+_LONGEST, _MOST = 1000, 20
+"""Characters of a sentence that somebody is meant to read, and faults that are told at once."""
 
 
 class DriftError(Exception):
@@ -46,17 +46,12 @@ def not_loadable(module: str, error: Exception, missing: str, misfit: str) -> Mi
     """
     if isinstance(error, ModuleNotFoundError) and error.name == module:
         return MissingDependency(missing)
-    installed = " beside ".join(f"{name} {_version(name)}" for name in (module, "numpy"))
+    versions = dict.fromkeys((module, "numpy"), "of unknown version")
+    for package in versions:
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
+    installed = " beside ".join(f"{package} {number}" for package, number in versions.items())
     return MissingDependency(f"{installed} cannot be loaded ({type(error).__name__}: {error}): {misfit}")
-
-
-def _version(package: str) -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "of unknown version"
 
 
 class SubjectError(DriftError):
@@ -131,14 +126,12 @@ class Failure:
     """The way to an error in the project's own code."""
 
     def __str__(self) -> str:
-        place = f"turn {self.turn}" if self.turn is not None else ""
-        place = ", ".join(filter(None, (place, _PARTS.get(self.part, self.part))))
+        turn = f"turn {self.turn}" if self.turn is not None else ""
+        part = "the transcript in one message" if self.part == "single" else self.part
+        place = ", ".join(filter(None, (turn, part)))
         after = f", after {self.attempts} attempts" if self.attempts > 1 else ""
         text = coded_sentence("failures.yaml", self.code, self.values)
         return f"{place}: {text}{after}" if place else f"{text}{after}"
-
-
-_PARTS = {"single": "the transcript in one message"}
 
 
 def failure(code: FailureCode, **values: Any) -> Failure:

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from typing import Any
 
 _PATIENCE = 1.0
@@ -14,28 +15,25 @@ _REDRAW, _LINE_EVERY = 0.2, 30.0
 _BAR = 24
 
 
+@dataclass
 class Progress:
     """Counted by the thread that talks to the subject; drawn by the one that waits, between pytest's own writes."""
 
-    def __init__(
-        self,
-        write: Callable[[str], Any] = lambda text: None,
-        *,
-        live: bool = False,
-        width: int = 80,
-        current_line: Callable[[], str] = lambda: "",
-        uncaptured: Callable[[], AbstractContextManager[Any]] = contextlib.nullcontext,
-    ) -> None:
-        self._write, self._live, self._width = write, live, width
-        self._current_line, self._uncaptured = current_line, uncaptured
-        self._totals = dict.fromkeys(("cases", "turns", "replies"), 0)
-        self._done = Counter[str]()
-        self._answered = self._asked = self._unanswered = 0
-        self._watched: Sequence[object] = ()
-        self._started = time.monotonic()
-        self._waiting_since: float | None = None
-        self._last_drawn = 0.0
-        self._drawn = False
+    write: Callable[[str], object] = lambda text: None
+    live: bool = False
+    width: int = 80
+    current_line: Callable[[], str] = lambda: ""
+    """What pytest has written of the line that it is at."""
+    uncaptured: Callable[[], AbstractContextManager[Any]] = contextlib.nullcontext
+    _totals: dict[str, int] = field(init=False, default_factory=lambda: {"cases": 0, "turns": 0, "replies": 0})
+    _done: Counter[str] = field(init=False, default_factory=Counter)
+    _questions: tuple[int, int, int] = field(init=False, default=(0, 0, 0))
+    """Put to the judge: answered, asked, without an answer."""
+    _watched: Sequence[object] = field(init=False, default=())
+    _started: float = field(init=False, default_factory=lambda: time.monotonic())
+    _waiting_since: float | None = field(init=False, default=None)
+    _last_drawn: float = field(init=False, default=0.0)
+    _drawn: bool = field(init=False, default=False)
 
     # -- counting
 
@@ -61,7 +59,7 @@ class Progress:
 
     def questions(self, answered: int, asked: int, unanswered: int = 0) -> None:
         """So many questions were put to the judge; so many are answered, to so many nothing came."""
-        self._answered, self._asked, self._unanswered = answered, asked, unanswered
+        self._questions = (answered, asked, unanswered)
 
     def text(self) -> str:
         """Cases, turns, replies, replies per second, the time left, and the questions put to a judge.
@@ -69,52 +67,51 @@ class Progress:
         The time is that of the replies: how many questions are to come is not known.
         """
         line = ", ".join(f"{self._done[what]}/{total} {what}" for what, total in self._totals.items())
-        missing = self._totals["replies"] - self._done["replies"]
+        missing, (answered, asked, unanswered) = self._totals["replies"] - self._done["replies"], self._questions
         if self._done["fresh"] and missing > 0:
             speed = self._done["fresh"] / max(time.monotonic() - self._started, 1e-6)
-            judging = self._answered + self._unanswered < self._asked
             line += f", {speed:.2g}/s" if speed < 10 else f", {speed:.0f}/s"
-            line += f", {_duration(missing / speed)} left{' for the replies' if judging else ''}"
-        if self._asked:
-            line += f"; {self._answered}/{self._asked} questions"
-            line += f", {self._unanswered} without an answer" if self._unanswered else ""
+            line += f", {_duration(missing / speed)} left{' for the replies' if answered + unanswered < asked else ''}"
+        if asked:
+            line += f"; {answered}/{asked} questions"
+            line += f", {unanswered} without an answer" if unanswered else ""
         return f"{line}; {self._trouble}" if self._trouble else line
 
     # -- drawing
 
     def say(self, text: str) -> None:
         """A line of its own, before the run has begun."""
-        with self._uncaptured():
-            self._write(f"clinical-drift: {text}\n")
+        with self.uncaptured():
+            self.write(f"clinical-drift: {text}\n")
 
     def waiting(self) -> None:
         """Called again and again by the thread that waits for a conversation."""
         now = time.monotonic()
         if self._waiting_since is None:
             self._waiting_since = now
-            self._last_drawn = max(self._last_drawn, now - _LINE_EVERY + _PATIENCE) if not self._live else 0.0
-        if now - self._waiting_since < _PATIENCE or now - self._last_drawn < (_REDRAW if self._live else _LINE_EVERY):
+            self._last_drawn = max(self._last_drawn, now - _LINE_EVERY + _PATIENCE) if not self.live else 0.0
+        if now - self._waiting_since < _PATIENCE or now - self._last_drawn < (_REDRAW if self.live else _LINE_EVERY):
             return
         self._last_drawn = now
-        with self._uncaptured():
-            if self._live:
+        with self.uncaptured():
+            if self.live:
                 # on a line of its own below the one that pytest is writing
                 filled = _BAR * self._done["replies"] // max(self._totals["replies"], 1)
                 bar = f"[{'=' * filled}{' ' * (_BAR - filled)}] {self.text()}"
-                bar = f"  {self._trouble or bar}"[: self._width - 1]
-                self._write(("\r" if self._drawn else "\n") + bar + "\x1b[K")
+                bar = f"  {self._trouble or bar}"[: self.width - 1]
+                self.write(("\r" if self._drawn else "\n") + bar + "\x1b[K")
                 self._drawn = True
             else:
-                line = self._current_line()
-                self._write(("\n" if line else "") + f"clinical-drift: {self.text()}\n{line}")
+                line = self.current_line()
+                self.write(("\n" if line else "") + f"clinical-drift: {self.text()}\n{line}")
 
     def arrived(self) -> None:
         """The wait is over: leave the terminal as it was found."""
         self._waiting_since = None
         if self._drawn:
-            column = len(self._current_line()) % self._width
-            with self._uncaptured():
-                self._write("\r\x1b[K\x1b[A" + (f"\x1b[{column}C" if column else ""))
+            column = len(self.current_line()) % self.width
+            with self.uncaptured():
+                self.write("\r\x1b[K\x1b[A" + (f"\x1b[{column}C" if column else ""))
             self._drawn = False
 
 

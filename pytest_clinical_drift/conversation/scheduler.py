@@ -18,7 +18,6 @@ from pytest_clinical_drift.subjects.base import (
     RunStopped,
     SequentialSubject,
     Subject,
-    VersatileSubject,
 )
 from pytest_clinical_drift.transcript import Reply, Transcript
 
@@ -45,9 +44,8 @@ def run_conversations(
     turns, replies = sum(len(case.turns) for case, _ in waiting), sum(plan.requests(case) for case in cases)
     progress.begin(cases=len(waiting), turns=turns, replies=replies)
     scheduler = _Scheduler(waiting, plan, on_finished, stop, store, progress)
-    subject = subject.as_asked() if isinstance(subject, VersatileSubject) else subject
-    if isinstance(subject, ConcurrentSubject):
-        if (slots := subject.slots) is not None:
+    if isinstance(subject, ConcurrentSubject) and (slots := subject.slots) != 0:
+        if slots is not None:
             scheduler.most_at_once, scheduler.side_by_side = (lambda: slots), False
         asyncio.run(_ask_all_at_once(scheduler, subject))
     elif isinstance(subject, BatchedSubject):

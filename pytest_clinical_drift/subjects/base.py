@@ -85,7 +85,10 @@ class ConcurrentSubject(Protocol):
 
     @property
     def slots(self) -> int | None:
-        """Conversations whose beginnings it can keep, where it says so: one request at a time of each is fastest."""
+        """Conversations whose beginnings it can keep, where it says so: one request at a time of each is fastest.
+
+        0: a look at it shows that it takes one request at a time after all, by `respond`.
+        """
 
     async def ask(self, request: Request) -> Reply:
         """Answer one request; cancelling the call gives it up."""
@@ -112,21 +115,9 @@ class BatchedSubject(Protocol):
         """End a running `answer` promptly; called from another thread."""
 
 
-@runtime_checkable
-class VersatileSubject(Protocol):
-    """A subject of which only a look shows how it is asked best."""
-
-    def as_asked(self) -> Subject:
-        """The same subject in the one of the three ways that fits."""
-
-    @property
-    def stateful(self) -> bool:
-        """Whether it may keep a conversation in mind: then no stored reply takes a turn out of it."""
-
-
 def remembers(subject: Subject) -> bool:
-    """Whether a conversation with the subject has to be held from its beginning in one run."""
-    return isinstance(subject, VersatileSubject) and subject.stateful
+    """Whether a conversation has to be held from its beginning in one run, which a subject says in `stateful`."""
+    return bool(getattr(subject, "stateful", False))
 
 
 def set_option(option: str) -> str:

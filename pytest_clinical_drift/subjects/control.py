@@ -8,7 +8,7 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
 from pytest_clinical_drift.cases.timeline import demands_at, last_stated
@@ -28,16 +28,17 @@ _NOTHING = "A conversation took place. Nothing else is noted."
 
 @dataclass(frozen=True, slots=True)
 class _Moment:
-    """The case that is asked about, the turn, and another case to mistake it for."""
+    """The case that is asked about, another case to mistake it for, and the turn."""
 
     case: Case
-    turn: int
     neighbour: Case
+    turn: int
     half_life: float = _HALF_LIFE
 
-    def facts(self, turn: int | None = None) -> list[CriticalEntity]:
-        """What is true of the patient at a turn, this one unless another is given."""
-        return [state.fact for state in facts_at(self.case, self.turn if turn is None else turn) if not state.ended]
+    @property
+    def facts(self) -> list[CriticalEntity]:
+        """What is true of the patient now."""
+        return [state.fact for state in facts_at(self.case, self.turn) if not state.ended]
 
 
 Speak = Callable[[_Moment], str]
@@ -48,7 +49,7 @@ def _notes(facts: Sequence[CriticalEntity]) -> str:
 
 
 def _remembering(now: _Moment) -> str:
-    return _notes(now.facts())
+    return _notes(now.facts)
 
 
 def lifetime(case_id: str, fact: str, half_life: float) -> float:
@@ -63,13 +64,12 @@ def _fading(now: _Moment) -> str:
         since = max(1, last_stated(now.case, fact.id, now.turn))  # the record comes with the first message
         return now.turn - since < lifetime(now.case.id, fact.id, now.half_life)
 
-    return _notes([fact for fact in now.facts() if kept(fact)])
+    return _notes([fact for fact in now.facts if kept(fact)])
 
 
 def _forgetting(now: _Moment) -> str:
-    facts = now.facts()
-    lost = round(len(facts) * (now.turn - 1) / _FORGOTTEN_BY)
-    return _notes(facts[lost:])
+    lost = round(len(now.facts) * (now.turn - 1) / _FORGOTTEN_BY)
+    return _notes(now.facts[lost:])
 
 
 def _opposite(fact: CriticalEntity) -> str:
@@ -112,8 +112,8 @@ CONTROLS: Mapping[str, tuple[Speak, Speak]] = {
     "forgetful": (_careful, _forgetting),
     "fading": (_careful, _fading),
     "cliff": (_careful, lambda now: _remembering(now) if now.turn <= _CLIFF else _NOTHING),
-    "stale": (_careful, lambda now: _notes(now.facts(0))),
-    "denier": (_careful, lambda now: "\n".join(f"- {_opposite(fact)}." for fact in now.facts())),
+    "stale": (_careful, lambda now: _notes(replace(now, turn=0).facts)),
+    "denier": (_careful, lambda now: "\n".join(f"- {_opposite(fact)}." for fact in now.facts)),
     "flipflop": (_flipping, _remembering),
     "silent": (lambda now: "", lambda now: ""),
     "stranger": (_careful, lambda now: _notes(now.neighbour.critical_entities)),
@@ -130,15 +130,14 @@ class ControlSubject:
         if target not in CONTROLS:
             raise InputError(f"--model {self.spec}: no such control; valid ones: {', '.join(CONTROLS)}")
         self._reply, self._summary = CONTROLS[target]
-        known, defaults = ({"half_life": float}, {"half_life": _HALF_LIFE}) if target == "fading" else ({}, {})
-        given = typed_settings(self.spec, settings, known, least={"half_life": 0.01})
-        self._settings: dict[str, float] = {**defaults, **given}
-        self._cases: dict[str, Case] = {}
-        self._neighbours: dict[str, Case] = {}
+        defaults = {"half_life": _HALF_LIFE} if target == "fading" else {}
+        known = dict.fromkeys(defaults, float)
+        self._settings = defaults | typed_settings(self.spec, settings, known, least={"half_life": 0.01})
+        self._cases: dict[str, tuple[Case, Case]] = {}
+        """With the case that each may be mistaken for."""
 
     def check(self, cases: Sequence[Case]) -> list[str]:
-        self._cases = {case.id: case for case in cases}
-        self._neighbours = {case.id: _neighbour(case, cases) for case in cases}
+        self._cases = {case.id: (case, _neighbour(case, cases)) for case in cases}
         return ["a control is made from the case files and checks the gate; it is not a model"]
 
     def identity(self) -> Identity:
@@ -149,10 +148,9 @@ class ControlSubject:
 
     def respond(self, request: Request) -> Reply:
         started = time.perf_counter()
-        case = self._cases.get(request.case_id)
-        if case is None:
+        if request.case_id not in self._cases:
             return Reply("", error=failure(FailureCode.CASE_NOT_SHOWN, spec=self.spec, case=request.case_id))
-        now = _Moment(case, request.turn, self._neighbours[case.id], self._settings.get("half_life", _HALF_LIFE))
+        now = _Moment(*self._cases[request.case_id], request.turn, **self._settings)
         speak = self._reply if request.purpose == "dialogue" else self._summary
         return Reply(speak(now), seconds=time.perf_counter() - started)
 

@@ -12,16 +12,16 @@ import traceback
 import uuid
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
-from pytest_clinical_drift.subjects.base import Identity, Request, Subject, typed_settings
+from pytest_clinical_drift.subjects.base import Identity, Request, typed_settings
 from pytest_clinical_drift.subjects.pacing import CaseClock
 from pytest_clinical_drift.transcript import Reply
 
-ChatCallable = Callable[..., str | Awaitable[str]]
 _KNOWN: dict[str, type] = {"revision": str, "timeout": float, "deadline": float, "concurrency": int}
 _LIMITS = {"timeout": 180.0, "deadline": 1800.0, "concurrency": 8}
 _LEAST = {"timeout": 0.01, "deadline": 0.01, "concurrency": 1}
@@ -36,16 +36,36 @@ class PythonSubject:
         self.spec = f"python:{target}"
         self._target = target
         self._settings = typed_settings(self.spec, settings, _KNOWN, least=_LEAST)
-        self._chat: ChatCallable | None = None
-        self._code = ""
+        self._limits = {**_LIMITS, **self._settings}
+        self._places = asyncio.Semaphore(self._limits["concurrency"])
+        self._clocks: dict[tuple[str, int], CaseClock] = {}
         self._records: dict[str, str] = {}
         self._run = uuid.uuid4().hex[:12]
         """Part of every session's name: an application never takes two runs for one conversation."""
         self._loop = OwnLoop()
 
+    @cached_property
+    def _chat(self) -> Callable[..., Any]:
+        made: Callable[..., Any] = make(self.spec, self._target)
+        return made
+
+    @cached_property
+    def _code(self) -> str:
+        _ = self._chat  # which puts the user's folder on the path
+        return imported_code(self._target.rpartition(":")[0])
+
+    @cached_property
+    def _is_async(self) -> bool:
+        return any(map(inspect.iscoroutinefunction, (self._chat, getattr(self._chat, "__call__", None))))  # noqa: B004
+
+    @cached_property
+    def stateful(self) -> bool:
+        """A function that takes `context` may keep the conversation in mind by its session."""
+        return "context" in inspect.signature(self._chat).parameters
+
     def check(self, cases: Sequence[Case]) -> list[str]:
         self._records = {case.id: case.patient_summary for case in cases}
-        if not _is_async(self._load()) and (given := sorted(self._settings.keys() & _LIMITS.keys())):
+        if not self._is_async and (given := sorted(self._settings.keys() & _LIMITS.keys())):
             raise InputError(
                 f"--drift-set {given[0]}: only async functions have it, and {self.spec} returns a plain one"
             )
@@ -53,73 +73,31 @@ class PythonSubject:
 
     def identity(self) -> Identity:
         """Other code in the project is another model: a run that was broken off is not resumed with it."""
-        if not self._code:
-            self._load()
         revision, code = self._settings.get("revision"), {"code": self._code}
         settings = {"revision": revision} if revision is not None else {}
         return Identity(self.spec, revision, proven=revision is not None, settings=settings, server=code)
 
     def close(self) -> None:
-        self._chat = None
+        vars(self).pop("_chat", None)  # which may hold a model
         self._loop.close()
 
     @property
-    def stateful(self) -> bool:
-        """A function that takes `context` may keep the conversation in mind by its session."""
-        return "context" in inspect.signature(self._load()).parameters
-
-    def as_asked(self) -> Subject:
-        if not _is_async(self._load()):
-            return self
-        return _AsyncCalls(self, {**_LIMITS, **self._settings})
+    def slots(self) -> int | None:
+        """A function with a state gets one request of a conversation at a time, in its order; a plain one any one."""
+        if not self._is_async:
+            return 0
+        slots: int = self._limits["concurrency"]
+        return slots if self.stateful else None
 
     def respond(self, request: Request) -> Reply:
         started = time.perf_counter()
         try:
-            answer = self._loop.result(self.call(request))
+            return answered(self._loop.result(self._call(request)), started)
         except Exception as error:  # whatever the user's code raises is an outage of the subject, not of the run
             return failed(error)
-        return answered(answer, started)
-
-    def call(self, request: Request) -> Any:
-        """What the function returns for a request: its answer, or what has to be awaited for it."""
-        messages = [message.as_dict() for message in request.messages]
-        if not self.stateful:
-            return self._load()(messages)
-        context = {
-            "case_id": request.case_id,
-            "repeat": request.repeat,
-            "turn": request.turn,
-            "session": f"{self._run}/{request.case_id}/{request.repeat}",
-            "probe": request.purpose != "dialogue",
-            "record": self._records.get(request.case_id, request.record),
-        }
-        return self._load()(messages, context=context)
-
-    def _load(self) -> ChatCallable:
-        if self._chat is None:
-            self._chat = make(self.spec, self._target)
-            self._code = self._code or imported_code(self._target.rpartition(":")[0])
-        return self._chat
-
-
-class _AsyncCalls:
-    """The same subject, asked several things at a time, with the time limits that servers have."""
-
-    def __init__(self, subject: PythonSubject, limits: Mapping[str, Any]) -> None:
-        self.spec = subject.spec
-        self.check, self.identity, self.close = subject.check, subject.identity, subject.close
-        self._subject = subject
-        self._limits = limits
-        self._places = asyncio.Semaphore(limits["concurrency"])
-        self._clocks: dict[tuple[str, int], CaseClock] = {}
-
-    @property
-    def slots(self) -> int | None:
-        """A function with a state gets one request of a conversation at a time, in its order."""
-        return self._limits["concurrency"] if self._subject.stateful else None
 
     async def ask(self, request: Request) -> Reply:
+        """With the time limits that servers have."""
         clock = self._clocks.setdefault((request.case_id, request.repeat), CaseClock(self._limits["deadline"]))
         async with self._places:
             started, patience = time.perf_counter(), min(self._limits["timeout"], clock.left())
@@ -131,8 +109,8 @@ class _AsyncCalls:
             try:
                 with clock:
                     async with limit:
-                        answer = await self._subject.call(request)
-            except Exception as error:  # whatever the user's code raises is an outage of the subject, not of the run
+                        answer = await self._call(request)
+            except Exception as error:  # as above
                 if limit.expired():
                     return Reply("", error=failure(FailureCode.TOO_SLOW, seconds=patience))
                 return failed(error)
@@ -140,6 +118,21 @@ class _AsyncCalls:
 
     async def disconnect(self) -> None:
         """Clients are the function's own."""
+
+    def _call(self, request: Request) -> Any:
+        """What the function returns for a request: its answer, or what has to be awaited for it."""
+        messages = [message.as_dict() for message in request.messages]
+        if not self.stateful:
+            return self._chat(messages)
+        context = {
+            "case_id": request.case_id,
+            "repeat": request.repeat,
+            "turn": request.turn,
+            "session": f"{self._run}/{request.case_id}/{request.repeat}",
+            "probe": request.purpose != "dialogue",
+            "record": self._records.get(request.case_id, request.record),
+        }
+        return self._chat(messages, context=context)
 
 
 def answered(answer: Any, started: float) -> Reply:
@@ -150,14 +143,13 @@ def answered(answer: Any, started: float) -> Reply:
 
 
 def failed(error: Exception) -> Reply:
-    """What the user's code raised, with the way to it."""
+    """What the user's code raised, with the way through that code to it, a line per frame."""
     first, *more = f"{type(error).__name__}: {error}"[:300].split("\n")
-    trace = "".join(f"\n{line}" for line in more) + _own_traceback(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if f.filename != __file__ and "asyncio" not in Path(f.filename).parts]
+    way = "".join(traceback.format_list(own[-_MOST_FRAMES:])).rstrip().split("\n") if own else []
+    trace = "".join(f"\n{line}" for line in (*more, *way))
     return Reply("", error=Failure(FailureCode.RAISED, {"error": first}, trace=trace))
-
-
-def _is_async(chat: ChatCallable) -> bool:
-    return inspect.iscoroutinefunction(chat) or inspect.iscoroutinefunction(getattr(chat, "__call__", None))  # noqa: B004
 
 
 def is_foreign(file: Path) -> bool:
@@ -202,19 +194,12 @@ def _imported(source: bytes, package: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(source)):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom):
-            above = ".".join(package.split(".")[: len(package.split(".")) - node.level + 1]) if node.level else ""
+            above = package.rsplit(".", node.level - 1)[0] if node.level else ""
             base = ".".join(filter(None, (above, node.module)))
             names = [base, *(f"{base}.{alias.name}" for alias in node.names)]
         for name in names:
             parts = name.split(".")
             yield from (".".join(parts[:count]) for count in range(1, len(parts) + 1))
-
-
-def _own_traceback(error: Exception) -> str:
-    """The way through the user's code to the error, a line per frame; ours and that of asyncio are left out."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [f for f in frames if f.filename != __file__ and "asyncio" not in Path(f.filename).parts]
-    return "\n" + "".join(traceback.format_list(own[-_MOST_FRAMES:])).rstrip() if own else ""
 
 
 class OwnLoop:
