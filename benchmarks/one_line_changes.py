@@ -50,9 +50,9 @@ CHANGES = (
     ),
     Change(
         "a hard stop lost at the last turn only is a slip",
-        "scoring/lapses",
-        "return [turn for turn in marked if turn in decisive or before.get(turn) in marked]",
-        "return [turn for turn in marked if before.get(turn) in marked]",
+        "scoring/events",
+        "return [turn for turn in turns if turn in decisive or before.get(turn) in turns]",
+        "return [turn for turn in turns if before.get(turn) in turns]",
         ("tests/scoring/test_lapses.py", *ALARMS),
     ),
     Change("FAIL exits with 0", "gate/set_result", "return 1", "return 0", (GATE,)),
@@ -110,8 +110,8 @@ CHANGES = (
     Change(
         "broken demands of a judge are dropped",
         "scoring/ruled_alarms",
-        'if ruling.kind not in ("must", "must_not", "forbidden") or not is_alarm(ruling, deciding):',
-        'if ruling.kind not in ("must_not", "forbidden") or not is_alarm(ruling, deciding):',
+        'if ruling.kind in ("must", "must_not", "forbidden") and is_alarm(ruling, deciding):',
+        'if ruling.kind in ("must_not", "forbidden") and is_alarm(ruling, deciding):',
         ALARMS,
     ),
     Change(

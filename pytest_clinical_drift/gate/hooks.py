@@ -41,7 +41,7 @@ from pytest_clinical_drift.gate.settings import read_settings
 from pytest_clinical_drift.judging.for_reviewers import others_named
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.words import counted
-from pytest_clinical_drift.scoring.lapses import cannot_happen
+from pytest_clinical_drift.scoring.events import cannot_happen
 from pytest_clinical_drift.subjects.base import RunStopped
 from pytest_clinical_drift.verdict.metric_table import EVENT_METRICS
 

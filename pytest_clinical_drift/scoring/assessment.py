@@ -8,8 +8,7 @@ model too. These are the values that travel: from worker to controller as JSON, 
 from dataclasses import dataclass, field
 
 from pytest_clinical_drift.errors import Failure
-from pytest_clinical_drift.evidence import finding_types
-from pytest_clinical_drift.evidence.finding_types import Contradiction
+from pytest_clinical_drift.evidence.finding_types import Contradiction, FactFinding
 from pytest_clinical_drift.judging.audit import AuditCount
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.pdsqi import Rating
@@ -28,7 +27,7 @@ Curve = tuple[float | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class SettledFact(finding_types.FactFinding):
+class SettledFact(FactFinding):
     """What one summary says about one fact, after all opinions."""
 
     alarm: str | None = None

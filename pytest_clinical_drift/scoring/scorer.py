@@ -18,6 +18,7 @@ from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.rulings import State
 from pytest_clinical_drift.judging.session import JudgedConversation
 from pytest_clinical_drift.metrics.horizon import early_slope
+from pytest_clinical_drift.scoring import ruled_alarms
 from pytest_clinical_drift.scoring.alignment import Alignment, Embedder, align
 from pytest_clinical_drift.scoring.assessment import (
     CONFIRMED,
@@ -26,24 +27,13 @@ from pytest_clinical_drift.scoring.assessment import (
     AlarmKind,
     CaseAssessment,
     ConfirmedBreach,
-    ConflictFigures,
     Event,
     TurnAssessment,
 )
-from pytest_clinical_drift.scoring.events import events_of_alarms, in_its_sentence
-from pytest_clinical_drift.scoring.fact_alarms import entries_by_fact, handover_alarms
-from pytest_clinical_drift.scoring.lapses import cannot_happen, lapses
-from pytest_clinical_drift.scoring.ruled_alarms import (
-    Rulings,
-    evaluated_pairs,
-    judged_pairs,
-    other_alarms,
-    people_alarms,
-    reply_alarms,
-)
-from pytest_clinical_drift.scoring.single_message import score_single
-from pytest_clinical_drift.scoring.turns import score_turns
-from pytest_clinical_drift.transcript import Reply, Transcript
+from pytest_clinical_drift.scoring.events import cannot_happen, events_of_alarms, lapses
+from pytest_clinical_drift.scoring.fact_alarms import handover_alarms
+from pytest_clinical_drift.scoring.turns import entries_by_fact, score_single, score_turns
+from pytest_clinical_drift.transcript import Transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +73,24 @@ class Scorer:
         judged = judged or JudgedConversation(self.find(case, transcript), ConversationJudgement())
         findings, judgement, ruled = judged.findings, judged.judgement, judged.judgement.rulings
         turns, fact_alarms = score_turns(case, findings, transcript, judgement, deciding)
-        alarms, counted, conflict = _alarms(case, findings, transcript, judgement, deciding)
+        pairs = ruled_alarms.evaluated_pairs(case, findings, judgement, deciding, transcript.exchanges)
+        replies = list(ruled_alarms.reply_alarms(case, findings, ruled, deciding))
+        conflicts = list(ruled_alarms.conflict_alarms(findings, ruled, deciding))
+        others = [*ruled_alarms.other_alarms(ruled, deciding), *ruled_alarms.people_alarms(ruled)]
+        alarms = [*replies, *conflicts, *others]
+        # a contradiction that K counts is an event only where it is severe
+        beside_k = [alarm for alarm in conflicts if alarm.severe or (alarm.earlier_turn, alarm.turn) not in pairs]
         handover = list(handover_alarms(case, judgement, deciding))
         summaries = {exchange.turn: exchange.summary.text for exchange in transcript.exchanges}
-        lost = [in_its_sentence(event, turns, summaries.get(event.turn, "")) for event in lapses(case, turns)]
-        events = (*lost, *events_of_alarms((*counted, *handover)))
+        counted = (*replies, *beside_k, *others, *handover)
+        events = (*lapses(case, turns, summaries), *events_of_alarms(counted))
         alignment = Alignment(reason=self.no_embedder)
         if self.embedder is not None:
             alignment = align([visible(e.reply) for e in transcript.exchanges], case.target_plan, self.embedder)
         cleaned = [str(exchange.turn) for exchange in transcript.exchanges if exchange.cleaned]
         unfinished = transcript.failure or _cut_off(case, turns, alarms)
         asked = [r for r in ruled.values() if any(not o.by_person for o in r.opinions)]
-        recalls, extended = [turn.recall for turn in turns], [turn.extended.recall for turn in turns]
+        recalls = [turn.recall for turn in turns]
         return CaseAssessment(
             case_id=case.id,
             persona_id=case.persona_id,
@@ -104,14 +100,14 @@ class Scorer:
             turns=turns,
             slope=early_slope(recalls),
             slope_worst=early_slope(recalls, [turn.recall_worst for turn in turns]),
-            slope_extended=early_slope(extended),
-            conflict=conflict,
+            slope_extended=early_slope([turn.extended.recall for turn in turns]),
+            conflict=ruled_alarms.conflict_figures(pairs, conflicts, deciding, transcript.exchanges),
             alarms=(*_with_severity(case, fact_alarms, events), *handover, *alarms),
             events=events,
             breaches=tuple(
                 ConfirmedBreach(a.turn, a.kind, a.rule, a.reason, a.quote, a.what)
-                for a in alarms
-                if a.kind in (AlarmKind.RECOMMENDS, AlarmKind.OMITS) and a.state == CONFIRMED
+                for a in replies
+                if a.state == CONFIRMED
             ),
             audit=audit_count(ruled),
             canaries=judged.canaries,
@@ -123,38 +119,18 @@ class Scorer:
             alignment_reason=alignment.reason,
             incomplete=str(unfinished) if unfinished else None,
             failure=unfinished,
-            **_reply_counts(transcript.replies),
-            repeated=_repeated(transcript),
+            **_reply_counts(transcript),
             demands=sum(bool(turn.expect.must or turn.expect.must_not) for turn in case.turns),
             cannot=cannot_happen(case, others_named=judged.others_named),
             questions=len(asked),
-            asked=tuple(sorted(_read_counts(judgement, ruled, deciding).items())),
+            asked=_read_counts(judgement, deciding),
             unanswered=sum(r.state is State.OPEN and all(o.answer == UNSURE for o in r.opinions) for r in asked),
             tags=case.tags,
             notes=(f"repetition was cut from the history after turn {', '.join(cleaned)}",) if cleaned else (),
             scores=(*own, *pdsqi_scores(judged.ratings)),
             pdsqi=judged.ratings,
-            single=score_single(case, transcript, judgement.single, deciding),
+            single=score_single(case, transcript, judgement, deciding),
         )
-
-
-def _alarms(
-    case: Case,
-    findings: Findings,
-    transcript: Transcript,
-    judgement: ConversationJudgement,
-    deciding: frozenset[str],
-) -> tuple[list[Alarm], list[Alarm], ConflictFigures]:
-    """Alarms on replies, pairs and whole texts; those among them that are events; and K.
-
-    A contradiction that K counts is an event only where it is severe.
-    """
-    given = (case, findings, judgement, deciding, transcript.exchanges)
-    (conflict, conflicts), in_k = judged_pairs(*given), evaluated_pairs(*given)
-    replies = list(reply_alarms(case, findings, judgement.rulings, deciding))
-    others = [*other_alarms(judgement.rulings, deciding), *people_alarms(judgement.rulings)]
-    beside_k = [alarm for alarm in conflicts if alarm.severe or (alarm.earlier_turn, alarm.turn) not in in_k]
-    return [*replies, *conflicts, *others], [*replies, *beside_k, *others], conflict
 
 
 def _with_severity(case: Case, alarms: Sequence[Alarm], events: Sequence[Event]) -> Iterator[Alarm]:
@@ -169,46 +145,41 @@ def _with_severity(case: Case, alarms: Sequence[Alarm], events: Sequence[Event])
         yield replace(alarm, severe=severe, grade=grades.get(alarm.fact or "", ""))
 
 
-def _reply_counts(replies: Sequence[Reply]) -> dict[str, Any]:
+def _reply_counts(transcript: Transcript) -> dict[str, Any]:
     """How many texts there are and what they cost, as fields of an assessment."""
+    replies = transcript.replies
+    said = [" ".join((visible(exchange.reply) or "").split()) for exchange in transcript.exchanges]
     return {
-        "generation_seconds": _total([reply.seconds for reply in replies]),
+        "generation_seconds": _total(reply.seconds for reply in replies),
         "replies_total": len(replies),
         "replies_reused": sum(reply.reused_from is not None for reply in replies),
         "truncated": sum(bool(reply.truncated) for reply in replies),
         "refused": sum(said is not None and not said.strip() for said in map(visible, replies)),
-        "prompt_tokens": _total([reply.usage.prompt_tokens for reply in replies]),
-        "completion_tokens": _total([reply.usage.completion_tokens for reply in replies]),
+        "repeated": sum(bool(text) and text in said[:place] for place, text in enumerate(said)),
+        "prompt_tokens": _total(reply.usage.prompt_tokens for reply in replies),
+        "completion_tokens": _total(reply.usage.completion_tokens for reply in replies),
     }
 
 
-def _repeated(transcript: Transcript) -> int:
-    said = [" ".join((visible(exchange.reply) or "").split()) for exchange in transcript.exchanges]
-    return sum(bool(text) and text in said[:place] for place, text in enumerate(said))
-
-
-def _read_counts(judgement: ConversationJudgement, rulings: Rulings, deciding: frozenset[str]) -> Counter[str]:
+def _read_counts(judgement: ConversationJudgement, deciding: frozenset[str]) -> tuple[tuple[str, int], ...]:
     """How many points of each group were read by somebody who may decide; 1 for a list that was read and is empty."""
-    read: Counter[str] = Counter()
-    for _, _, _, entry in judgement.entries:
-        if entry.doubt not in ("missing", "malformed"):
-            read[GROUP_OF[entry.kind]] += 1
-    for kind, _, _ in judgement.read:
-        read.update({"summary": ("invented",), "conversation": ("course", "misreported")}.get(kind, ()))
-    read.update(GROUP_OF[r.kind] for r in rulings.values() if r.by_person and r.kind in GROUP_OF)
-    people = {GROUP_OF[r.kind] for r in rulings.values() if r.by_person and r.kind in GROUP_OF}
-    return Counter({group: count for group, count in read.items() if group in deciding or group in people})
+    lists = {"summary": ("invented",), "conversation": ("course", "misreported")}
+    entries = (entry for _, _, _, entry in judgement.entries if entry.doubt not in ("missing", "malformed"))
+    people = Counter(GROUP_OF[r.kind] for r in judgement.rulings.values() if r.by_person and r.kind in GROUP_OF)
+    read = people + Counter(GROUP_OF[entry.kind] for entry in entries)
+    read.update(group for kind, _, _ in judgement.read for group in lists.get(kind, ()))
+    return tuple(sorted((group, count) for group, count in read.items() if group in deciding or group in people))
 
 
 def _rules_against_judge(findings: Findings, judgement: ConversationJudgement) -> tuple[tuple[str, int], ...]:
     """What rules and readings say of the same facts, counted."""
-    entries = entries_by_fact(judgement.entries)
-    pairs: Counter[str] = Counter()
-    for turn in findings.turns:
-        for fact in turn.facts:
-            if (entry := entries.get((turn.turn, fact.fact_id))) is not None:
-                rule = fact.status if fact.certain else "unclear"
-                pairs[f"{rule}/{entry.answer}"] += 1
+    entries = entries_by_fact(judgement)
+    pairs = Counter(
+        f"{fact.status if fact.certain else 'unclear'}/{entries[turn.turn, fact.fact_id].answer}"
+        for turn in findings.turns
+        for fact in turn.facts
+        if (turn.turn, fact.fact_id) in entries
+    )
     return tuple(sorted(pairs.items()))
 
 

@@ -10,7 +10,7 @@ from made import NOTHING, finding
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.evidence.finding_types import Quote
 from pytest_clinical_drift.scoring.assessment import TurnAssessment
-from pytest_clinical_drift.scoring.lapses import cannot_happen, lapses
+from pytest_clinical_drift.scoring.events import cannot_happen, lapses
 
 CASE = Case.model_validate(
     {

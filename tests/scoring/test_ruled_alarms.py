@@ -14,10 +14,17 @@ from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.procedure import ConversationJudgement, SettledPoint
 from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, State
 from pytest_clinical_drift.scoring import fact_alarms, ruled_alarms
-from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, NoConflictRate
+from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, ConflictFigures, NoConflictRate
 from pytest_clinical_drift.scoring.events import events_of_alarms
-from pytest_clinical_drift.scoring.fact_alarms import handover_alarms, settled_fact
-from pytest_clinical_drift.scoring.ruled_alarms import judged_pairs, other_alarms, people_alarms, reply_alarms
+from pytest_clinical_drift.scoring.fact_alarms import handover_alarms, settle_summary, settled_fact
+from pytest_clinical_drift.scoring.ruled_alarms import (
+    conflict_alarms,
+    conflict_figures,
+    evaluated_pairs,
+    other_alarms,
+    people_alarms,
+    reply_alarms,
+)
 from pytest_clinical_drift.transcript import Exchange, Reply
 from pytest_clinical_drift.verdict.metric_table import METRICS
 
@@ -139,9 +146,11 @@ def test_the_essential_parts_are_those_of_the_turn() -> None:
     turns[1]["updates"] = [{"fact": "mtx", "becomes": "methotrexate 20 mg weekly", "policy": "supersede"}]
     given = {**case("anna"), "critical_entities": [fact, "asthma"], "turns": turns}
     made = Case.model_validate(given)
-    assert [fact_alarms.essential_at(made, turn) for turn in (1, 2)] == [
-        {"mtx": ("15 mg", "weekly")},
-        {"mtx": ("weekly",)},
+    lost = replace(finding("absent", certain=False, rule="no-words"), fact_id="mtx")
+    alarms = [settle_summary(made, turn, [lost], Reply(""), {}, {}, deciding=False)[1] for turn in (1, 2)]
+    assert [[alarm.reason for alarm in found] for found in alarms] == [
+        ["not stated with its essential parts (15 mg, weekly)"],
+        ["not stated with its essential part (weekly)"],
     ]
 
 
@@ -325,6 +334,14 @@ def judged(rulings: Any, *read: tuple[int, int, str]) -> ConversationJudgement:
     """What the readings say of pairs (earlier, later, answer), and what was ruled."""
     entries = tuple(("reply", b, "", Entry("conflict", b, "", answer, turns=(a, b))) for a, b, answer in read)
     return ConversationJudgement(entries, rulings)
+
+
+def judged_pairs(
+    case: Case, found: Findings, judgement: ConversationJudgement, deciding: frozenset[str], exchanges: Any
+) -> tuple[ConflictFigures, list[Alarm]]:
+    pairs = evaluated_pairs(case, found, judgement, deciding, exchanges)
+    alarms = list(conflict_alarms(found, judgement.rulings, deciding))
+    return conflict_figures(pairs, alarms, deciding, exchanges), alarms
 
 
 def figures(
