@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -25,8 +26,12 @@ from pytest_clinical_drift.verdict.values import CaseVerdict, SetVerdict
 
 
 def case_result(verdict: CaseVerdict, repeats: Repeats) -> CaseResult:
-    known = {field.name: getattr(verdict, field.name) for field in dataclasses.fields(CaseVerdict)}
-    return CaseResult(**known, repeats=tuple(repeats))
+    return CaseResult(**_fields(verdict), repeats=tuple(repeats))
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    """What a dataclass holds, as it is."""
+    return {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
 
 
 def build_result(
@@ -46,44 +51,41 @@ def build_result(
     complete = [run for run in runs if run.incomplete is None]
     finished = [case.repeats for case in cases if case.verdict != Verdict.INCOMPLETE]
     values = {item.metric: item.value for item in verdict.judgements}
-    selected = {case.case_id for case in cases}
+    intervals = {item.metric: item.interval for item in verdict.judgements if item.interval is not None}
+    selected, known = {case.case_id for case in cases}, {case.id for case in case_set}
     confidence, judge = thresholds.set.confidence, manifest.judged
+    continuity = mean(run.alignment for run in complete)
+    missing = next((run.alignment_reason for run in complete if run.alignment_reason), "")
+    # the names that both have: verdict, judgements, reasons, diagnosis, deciders, and what is left to read
+    judged = {name: value for name, value in _fields(verdict).items() if name in RunResult.model_fields}
     return RunResult(
-        verdict=verdict.verdict,
-        reasons=verdict.reasons,
-        diagnosed=verdict.diagnosed,
-        deciders=verdict.deciders,
+        **judged | {"waivers": tuple(waiver for waiver in verdict.waivers if waiver.case in known)},
         cases_total=verdict.total,
         cases_selected=verdict.selected,
         cases_complete=verdict.complete,
         failing_cases=verdict.failing,
         entity_recall_at_t10=values.get("recall_at_t10"),
-        entity_recall_at_t10_extended=mean(_extended_at_t10(run) for run in complete),
+        entity_recall_at_t10_extended=mean(
+            turn.extended.recall for run in complete for turn in run.turns[run.horizon - 1 : run.horizon]
+        ),
         strict_recall_at_t10=values.get("strict_recall_at_t10"),
         knowledge_conflict_rate=values.get("k_conflict"),
         knowledge_conflict_pairs=sum(run.conflict.pairs for run in complete),
         drift_slope_critical=values.get("drift_slope"),
-        drift_slope_extended=mean(run.slope_extended.slope if run.slope_extended else None for run in complete),
-        r_squared=mean(run.slope.r_squared if run.slope else None for run in complete),
-        **_continuity(complete),
+        drift_slope_extended=mean(run.slope_extended.slope for run in complete if run.slope_extended),
+        r_squared=mean(run.slope.r_squared for run in complete if run.slope),
+        continuity_score=continuity,
+        continuity_not_evaluated=missing if continuity is None else None,
         **_curves(complete),
-        judgements=verdict.judgements,
-        confidence_intervals={
-            item.metric: IntervalRecord(low=item.interval.low, high=item.interval.high, method=item.interval.method)
-            for item in verdict.judgements
-            if item.interval is not None
-        },
+        confidence_intervals={name: IntervalRecord(**_fields(interval)) for name, interval in intervals.items()},
         limits={name: _limits(limits) for name, limits in thresholds.metrics.items()},
         gated_by_default=tuple(thresholds.implied_metrics),
-        waivers=tuple(waiver for waiver in verdict.waivers if waiver.case in {case.id for case in case_set}),
         alarms=_alarm_counts(runs),
         findings=count_findings(runs),
-        hazards=_hazards(case_set),
-        to_read=verdict.to_read,
-        severe_to_read=verdict.severe_to_read,
-        unread=verdict.unread,
-        canaries=verdict.canaries,
-        canaries_unanswered=verdict.canaries_unanswered,
+        hazards={
+            hazard: tuple(case.id for case in case_set if hazard in case.hazards)
+            for hazard in sorted({hazard for case in case_set for hazard in case.hazards})
+        },
         counts=count_evidence(
             runs,
             case_set,
@@ -105,49 +107,30 @@ def build_result(
     )
 
 
-def _continuity(complete: Sequence[CaseAssessment]) -> dict[str, Any]:
-    score = mean(run.alignment for run in complete)
-    if score is not None:
-        return {"continuity_score": score}
-    missing = next((run.alignment_reason for run in complete if run.alignment_reason), "")
-    return {"continuity_not_evaluated": missing}
-
-
 def _curves(complete: Sequence[CaseAssessment]) -> dict[str, Any]:
-    curves: dict[str, Any] = {}
-    for gold in ("critical", "extended"):
-        for figure in ("recall", "precision", "f1", "hallucinated_rate"):
-            per_case = [[getattr(getattr(turn, gold), figure) for turn in run.turns] for run in complete]
-            curves[f"average_{figure}_curve_{gold}"] = tuple(mean_curve(per_case))
-    curves["average_strict_recall_curve_critical"] = tuple(mean_curve([run.strict_curve for run in complete]))
-    curves["average_worst_recall_curve_critical"] = tuple(mean_curve([run.worst_curve for run in complete]))
-    return curves
+    """The mean of every curve, by its field of the record."""
+    curves: dict[str, list[Sequence[float | None]]] = {
+        f"average_{figure}_curve_{gold}": [
+            [getattr(getattr(turn, gold), figure) for turn in run.turns] for run in complete
+        ]
+        for gold in ("critical", "extended")
+        for figure in ("recall", "precision", "f1", "hallucinated_rate")
+    }
+    curves["average_strict_recall_curve_critical"] = [run.strict_curve for run in complete]
+    curves["average_worst_recall_curve_critical"] = [run.worst_curve for run in complete]
+    return {name: tuple(mean_curve(per_case)) for name, per_case in curves.items()}
 
 
 def _limits(limits: MetricLimits) -> LimitRecord:
     return LimitRecord(
-        direction=limits.direction,
         pass_limit=str(limits.pass_limit),
         caution=str(limits.caution_limit),
         pass_value=limits.pass_limit.value,
         caution_value=limits.caution_limit.value,
-        worst=limits.worst,
-        why=limits.why,
+        **limits.model_dump(include={"direction", "worst", "why"}),
     )
 
 
 def _alarm_counts(runs: Sequence[CaseAssessment]) -> dict[AlarmKind, dict[AlarmState, int]]:
-    counts: dict[AlarmKind, dict[AlarmState, int]] = {}
-    for run in runs:
-        for alarm in run.alarms:
-            counts.setdefault(alarm.kind, dict.fromkeys(AlarmState, 0))[alarm.state] += 1
-    return dict(sorted(counts.items()))
-
-
-def _hazards(cases: Sequence[Case]) -> dict[str, tuple[str, ...]]:
-    named = sorted({hazard for case in cases for hazard in case.hazards})
-    return {hazard: tuple(case.id for case in cases if hazard in case.hazards) for hazard in named}
-
-
-def _extended_at_t10(run: CaseAssessment) -> float | None:
-    return run.turns[run.horizon - 1].extended.recall if run.horizon <= len(run.turns) else None
+    found = Counter((alarm.kind, alarm.state) for run in runs for alarm in run.alarms)
+    return {kind: {state: found[kind, state] for state in AlarmState} for kind in sorted({kind for kind, _ in found})}

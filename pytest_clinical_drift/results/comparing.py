@@ -14,9 +14,6 @@ from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.thresholds import BaselineRules
 from pytest_clinical_drift.versions import PACKAGE
 
-_ALIKE = ("cases", "prompts")
-"""Hashes that two runs must share."""
-
 
 class NamedRun(NamedTuple):
     """A run in a comparison."""
@@ -48,6 +45,8 @@ def paired_differences(runs: Sequence[NamedRun], rules: BaselineRules) -> list[R
     InputError where runs were stretched to different numbers of turns, or probed on other turns.
     """
     first, *others = runs
+    groups = {case.case_id: case.group for case in first.result.cases}
+    differences = []
     for run in others:
         ours, theirs = (_conversation(of.result.manifest) for of in (first, run))
         if ours != theirs:
@@ -55,15 +54,13 @@ def paired_differences(runs: Sequence[NamedRun], rules: BaselineRules) -> list[R
                 f"compare: {first.name} ran {ours} and {run.name} {theirs}; only runs of the same --drift-turns and "
                 "probes can be compared"
             )
-    return [_difference(run, first, rules) for run in others]
-
-
-def _difference(run: NamedRun, first: NamedRun, rules: BaselineRules) -> RunDifference:
-    ours, theirs = run.result.manifest, first.result.manifest
-    if different := _differ(ours.model_dump(), theirs):
-        return RunDifference(run.name, first.name, remarks=(reason(ReasonCode.NOT_PAIRED, what=different),))
-    groups = {case.case_id: case.group for case in first.result.cases}
-    return compare_cases((run.name, first.name), (run.result.cases, first.result.cases), groups, rules)
+        if different := _differ(run.result.manifest, first.result.manifest):
+            remarks = (reason(ReasonCode.NOT_PAIRED, what=different),)
+            differences.append(RunDifference(run.name, first.name, remarks=remarks))
+        else:
+            cases = run.result.cases, first.result.cases
+            differences.append(compare_cases((run.name, first.name), cases, groups, rules))
+    return differences
 
 
 def check_comparable(path: Path, baseline: RunResult, scoring: Mapping[str, Any]) -> tuple[Reason, ...]:
@@ -71,16 +68,15 @@ def check_comparable(path: Path, baseline: RunResult, scoring: Mapping[str, Any]
 
     `scoring` is what decides on this run's figures, as its manifest will have it.
     """
-    before = baseline.manifest
-    if (before.turns, before.probes) != (scoring.get("turns"), scoring.get("probes", "schedule")):
-        ours = before.model_copy(update={"turns": scoring.get("turns"), "probes": scoring.get("probes", "schedule")})
+    before, now = baseline.manifest, Manifest.model_validate(scoring)
+    if (before.turns, before.probes) != (now.turns, now.probes):
         raise InputError(
-            f"--drift-baseline {path}: it ran {_conversation(before)}, this run {_conversation(ours)}; give the same "
+            f"--drift-baseline {path}: it ran {_conversation(before)}, this run {_conversation(now)}; give the same "
             "--drift-turns and probes"
         )
-    if different := _differ(scoring, before):
+    if different := _differ(now, before):
         raise InputError(f"--drift-baseline {path}: cannot be compared with this run, because the {different} differ")
-    old, new = before.versions.get(PACKAGE), scoring.get("versions", {}).get(PACKAGE)
+    old, new = (manifest.versions.get(PACKAGE) for manifest in (before, now))
     return (reason(ReasonCode.BASELINE_VERSION, before=old, now=new),) if old and new and old != new else ()
 
 
@@ -89,12 +85,12 @@ def _conversation(manifest: Manifest) -> str:
     return turns + (", a summary after every turn" if manifest.probes == "all" else "")
 
 
-def _differ(now: Mapping[str, Any], before: Manifest) -> str:
+def _differ(now: Manifest, before: Manifest) -> str:
     """What two runs were not scored alike by; empty where their figures mean the same."""
-    different = [what for what in _ALIKE if now["hashes"][what] != getattr(before.hashes, what)]
-    if (now["judge"], now["stride"]) != (before.judge, before.stride):
-        of_now = f"{now['judge']}, stride {now['stride']}"
-        different.append(f"judges ({before.judge}, stride {before.stride}; now {of_now})")
-    if now["judge_prompts"] != before.judge_prompts:
+    different = [what for what in ("cases", "prompts") if getattr(now.hashes, what) != getattr(before.hashes, what)]
+    if (now.judge, now.stride) != (before.judge, before.stride):
+        judges = f"{before.judge}, stride {before.stride}; now {now.judge}, stride {now.stride}"
+        different.append(f"judges ({judges})")
+    if now.judge_prompts != before.judge_prompts:
         different.append("questions put to the judge")
     return " and the ".join(different)

@@ -61,32 +61,26 @@ def read_record(file: Path, check: Callable[[Any], T], named: str, what: str, ve
     try:
         content = parse_json(file.read_text(encoding="utf-8"))
         if isinstance(content, dict):
-            _check_version(content, named, version)
+            _check_version(content.get("schema_version"), named, version)
         return check(content)
     except (OSError, UnicodeDecodeError) as error:
+        why = f"cannot be read ({getattr(error, 'strerror', None) or type(error).__name__})"
         if isinstance(error, FileNotFoundError) and (runs := sorted((file.parent / RUNS).glob(f"*/{file.name}"))):
-            told = f"no run over the full set is there; name a run, such as {runs[-1].parent}"
-            raise InputError(f"{named}: {told}") from None
-        why = getattr(error, "strerror", None) or type(error).__name__
-        raise InputError(f"{named}: cannot be read ({why})") from None
+            why = f"no run over the full set is there; name a run, such as {runs[-1].parent}"
+        raise InputError(f"{named}: {why}") from None
+    except ValidationError as error:
+        raise InputError(f"{named}: not a {what} ({first_fault(error)})") from None
     except (ValueError, RecursionError) as error:
-        fault = first_fault(error) if isinstance(error, ValidationError) else "not JSON"
-        fault = error.msg if isinstance(error, JSONFault) else fault
+        fault = error.msg if isinstance(error, JSONFault) else "not JSON"
         raise InputError(f"{named}: not a {what} ({fault})") from None
 
 
-def _check_version(content: dict[str, Any], named: str, ours: int) -> None:
-    version = content.get("schema_version")
+def _check_version(version: Any, named: str, ours: int) -> None:
     if version == ours:
         return
-    older = not isinstance(version, int) or version < ours
-    advice = (
-        "run again with --model replay:TRANSCRIPTS to write it anew"
-        if older
-        else "install a newer pytest-clinical-drift"
-    )
-    written = f"schema version {version}" if isinstance(version, int) else "no schema_version"
-    raise InputError(
-        f"{named}: written by {'an older' if older else 'a newer'} version of this package "
-        f"({written}, this one reads {ours}); {advice}"
-    )
+    known = isinstance(version, int)
+    written = f"schema version {version}" if known else "no schema_version"
+    by, advice = "an older", "run again with --model replay:TRANSCRIPTS to write it anew"
+    if known and version > ours:
+        by, advice = "a newer", "install a newer pytest-clinical-drift"
+    raise InputError(f"{named}: written by {by} version of this package ({written}, this one reads {ours}); {advice}")
