@@ -9,9 +9,8 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.set_result import SetResult, judge_run
 from pytest_clinical_drift.gate.settings import Settings
-from pytest_clinical_drift.report.figures import judged_text
 from pytest_clinical_drift.report.headlines import run_headline
-from pytest_clinical_drift.report.words import label
+from pytest_clinical_drift.report.words import judged_text, label
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.values import MetricVerdict

@@ -12,10 +12,9 @@ from pytest_clinical_drift.gate.publishing import enter_in_ledger, write_run_jun
 from pytest_clinical_drift.gate.pytest_reports import Say, shown
 from pytest_clinical_drift.gate.reopened import rescore
 from pytest_clinical_drift.gate.set_result import SetResult, counts_of
-from pytest_clinical_drift.report.case_text import fill
 from pytest_clinical_drift.report.headlines import next_step
 from pytest_clinical_drift.report.markdown import publish_markdown
-from pytest_clinical_drift.report.terminal import render_summary
+from pytest_clinical_drift.report.terminal import fill, render_summary
 from pytest_clinical_drift.results.dossier_file import read_sheet
 from pytest_clinical_drift.results.folders import TRANSCRIPTS, RunFolder, check_results_place
 from pytest_clinical_drift.results.manifest import JudgeRecord, Manifest, TokenCounts

@@ -16,7 +16,6 @@ from pytest_clinical_drift.gate.ledger import attempts_of, controls_of, ledger_a
 from pytest_clinical_drift.gate.pytest_reports import ResultWithoutTest, figure_lines, shown
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.set_result import SetResult, case_properties, set_properties
-from pytest_clinical_drift.report.case_text import fill
 from pytest_clinical_drift.report.headlines import case_headline, next_step, run_headline
 from pytest_clinical_drift.report.html import REPORT_FILE, Transcripts, render_case_pages, render_report
 from pytest_clinical_drift.report.json_file import write_results
@@ -24,7 +23,7 @@ from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.markdown import publish_markdown
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_texts
-from pytest_clinical_drift.report.terminal import render_summary, verdict_line
+from pytest_clinical_drift.report.terminal import fill, render_summary, verdict_line
 from pytest_clinical_drift.results.dossier_file import Sheet
 from pytest_clinical_drift.results.folders import CASE_PAGES, RunFolder
 from pytest_clinical_drift.results.inputs import GateInputs, StoredJudgement, store_judged, write_inputs

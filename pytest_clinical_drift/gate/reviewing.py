@@ -14,7 +14,8 @@ from pytest_clinical_drift.gate.review_plan import decisions_in, review_items, s
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
 from pytest_clinical_drift.judging.rulings import State
-from pytest_clinical_drift.report.headlines import after_review, change_lines, next_step, review_bound, run_headline
+from pytest_clinical_drift.report.headlines import change_lines, next_step, review_bound, run_headline
+from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.review_page import FILE_NAME, ReviewItem, is_large, render_review, render_texts
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.dossier_file import read_sheet
@@ -46,7 +47,7 @@ def write_review_page(results: Path, out: Path | None, say: Say, *, parts: int =
             (place.with_stem(f"{place.stem}-{number}"), f"part {number} of {parts}") if parts > 1 else (place, "")
         )
         _write_part(run, part, file, name, say)
-    for line in after_review(shown(results), parts):
+    for line in text_lines("run_lines.txt.j2", "after_review", place=shown(results), parts=parts):
         say(line)
     return 0
 

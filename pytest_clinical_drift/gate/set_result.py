@@ -10,8 +10,8 @@ from pytest_clinical_drift.gate.pytest_reports import Property
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.judging import pdsqi
 from pytest_clinical_drift.metrics import SEED
-from pytest_clinical_drift.report.figures import is_unread_zero
 from pytest_clinical_drift.report.judge_text import judge_line
+from pytest_clinical_drift.report.words import is_unread_zero
 from pytest_clinical_drift.results.build import build_result, case_result
 from pytest_clinical_drift.results.inputs import GateInputs, options_hash
 from pytest_clinical_drift.results.manifest import JudgeRecord, Manifest, ShardRecord, TokenCounts

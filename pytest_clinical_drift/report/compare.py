@@ -5,17 +5,15 @@ from collections.abc import Sequence
 from tabulate import tabulate
 
 from pytest_clinical_drift.metrics.intervals import over_cases
-from pytest_clinical_drift.report.case_text import fill
 from pytest_clinical_drift.report.clean import inert, one_line
-from pytest_clinical_drift.report.figures import judged_text, limit_values
 from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.memory import horizon_texts, scheduled_turns
 from pytest_clinical_drift.report.page import page_source
 from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels
-from pytest_clinical_drift.report.terminal import sparkline
-from pytest_clinical_drift.report.words import number, optional, rounded, span, words
+from pytest_clinical_drift.report.terminal import fill, sparkline
+from pytest_clinical_drift.report.words import judged_text, limit_values, number, rounded, span, words
 from pytest_clinical_drift.results.comparing import NamedRun
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState
@@ -62,7 +60,10 @@ def render_markdown(runs: Sequence[NamedRun], differences: Sequence[RunDifferenc
     curves = [_by_turn(result) for _, result in runs]
     turns = sorted({turn for curve in curves for turn in curve})
     rows = [
-        (inert(name), *(optional(curve.get(turn), limit_values(result.judgement("recall_at_t10"))) for turn in turns))
+        (
+            inert(name),
+            *(rounded(curve.get(turn), limits=limit_values(result.judgement("recall_at_t10"))) for turn in turns),
+        )
         for (name, result), curve in zip(runs, curves, strict=True)
     ]
     parts.append(tabulate(rows, ("mean recall, turn", *map(str, turns)), "github", disable_numparse=True))
@@ -102,7 +103,7 @@ def _tables(runs: Sequence[NamedRun], differences: Sequence[RunDifference]) -> l
     ]
     rows = zip(words("compare"), *columns, strict=True)
     tables = [("", [row for row in rows if any(row[1:])])]
-    rated = [{row.attribute: optional(row.at_end) for row in result.pdsqi} for _, result in runs]
+    rated = [{row.attribute: rounded(row.at_end) for row in result.pdsqi} for _, result in runs]
     if names := next((list(column) for column in rated if column), []):
         tables.append(("PDSQI-9, at the end", [(name, *(column.get(name, "–") for column in rated)) for name in names]))
     return tables
@@ -129,10 +130,10 @@ def _figures(result: RunResult) -> tuple[str, ...]:
     return (
         f"{result.cases_complete} of {result.cases_total}",
         _turns(memory),
-        optional(result.entity_recall_at_t10, early),
+        rounded(result.entity_recall_at_t10, limits=early),
         span(interval.low, interval.high, limits=early) if interval else "–",
-        optional(result.strict_recall_at_t10, strict),
-        optional(at_end.value if at_end else None, ends),
+        rounded(result.strict_recall_at_t10, limits=strict),
+        rounded(at_end.value if at_end else None, limits=ends),
         span(at_end.interval.low, at_end.interval.high, limits=ends) if at_end and at_end.interval else "–",
         horizons["facts"],
         horizons["hard_stops"],

@@ -10,8 +10,8 @@ from typing import Any
 
 from pytest_clinical_drift.evidence.findings import visible
 from pytest_clinical_drift.judging.rulings import Opinion
+from pytest_clinical_drift.report.clean import Mark, marked, quote_marks
 from pytest_clinical_drift.report.headlines import case_headline
-from pytest_clinical_drift.report.highlights import Mark, marked, quote_marks
 from pytest_clinical_drift.report.reasons import reason_text
 from pytest_clinical_drift.report.sentences import alarm_title, grade_rank, kind_rank
 from pytest_clinical_drift.results.models import CaseResult

@@ -9,10 +9,9 @@ from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS
 from pytest_clinical_drift.report.dossier_view import alarm_groups, case_view
 from pytest_clinical_drift.report.headlines import review_sentence
 from pytest_clinical_drift.report.judge_text import against_answers, judge_line, limit_rows
-from pytest_clinical_drift.report.meaning import cost_lines, rests_on_lines, ungated_lines
-from pytest_clinical_drift.report.memory import end_lines, probe_rows, scheduled_turns, single_line
-from pytest_clinical_drift.report.page import page_source
-from pytest_clinical_drift.report.reasons import reason_text, rests_on, shared_lines
+from pytest_clinical_drift.report.memory import probe_cells, scheduled_turns
+from pytest_clinical_drift.report.page import page_source, text_lines
+from pytest_clinical_drift.report.reasons import reason_text, rests_on, rests_on_lines, shared_lines, ungated_lines
 from pytest_clinical_drift.report.sentences import alarm_title, who
 from pytest_clinical_drift.report.sign_page import sign_values
 from pytest_clinical_drift.report.svg import Line, curve_chart
@@ -57,10 +56,10 @@ def render_report(result: RunResult, transcripts: Transcripts, thresholds: Thres
         quality_chart=_quality_chart(result),
         memory=memory,
         long=memory is not None and memory.turns > SLOPE_TURNS,
-        memory_rows=probe_rows(result) if memory else [],
-        end_lines=end_lines(result),
-        single_line=single_line(memory) if memory else "",
-        cost_line="; ".join(cost_lines(result)),
+        memory_rows=probe_cells(result),
+        end_lines=text_lines("memory.txt.j2", "end", result=result, memory=memory) if memory else [],
+        single_lines=text_lines("memory.txt.j2", "single", memory=memory) if memory and memory.single else [],
+        cost_line="; ".join(text_lines("terminal.txt.j2", "costs", result=result)),
         beside=[(line.strip(), line[:1].isspace()) for line in ungated_lines(result)],
         cases=_cases(result, transcripts),
         apart=_has_case_pages(result),

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.report.headlines import case_headline, review_sentence, run_headline
-from pytest_clinical_drift.report.meaning import what_this_means
-from pytest_clinical_drift.report.reasons import basis_texts, reason_text
+from pytest_clinical_drift.report.reasons import basis_texts, reason_text, what_this_means
 from pytest_clinical_drift.report.sentences import alarm_title, event_sentence
 from pytest_clinical_drift.results.files import RESULTS_FILE, to_plain, write_json
 from pytest_clinical_drift.results.models import CaseResult, RunResult
@@ -25,19 +24,32 @@ def with_sentences(result: RunResult) -> RunResult:
     """The record with every field for readers filled in."""
     filled: dict[str, Any] = {
         "headline": run_headline(result),
-        "diagnosis": reason_text(result.diagnosed),
-        "diagnosed": _filled(result.diagnosed),
         "reasons": tuple(_filled(item, result.judgements) for item in result.reasons),
-        "judgements": _judgements(result.judgements),
         "what_this_means": what_this_means(result),
-        "cases": tuple(_case(case) for case in result.cases),
+        "cases": tuple(replace(case, headline=case_headline(case), **_judged(case)) for case in result.cases),
+        **_judged(result),
     }
     if result.baseline is not None:
-        notes = tuple(map(_filled, result.baseline.notes))
-        filled["baseline"] = replace(result.baseline, notes=notes)
+        filled["baseline"] = replace(result.baseline, notes=tuple(map(_filled, result.baseline.notes)))
     if result.reviewed is not None:
         filled["reviewed"] = result.reviewed.model_copy(update={"sentence": review_sentence(result.reviewed)})
     return result.model_copy(update=filled)
+
+
+def _judged(of: RunResult | CaseResult) -> dict[str, Any]:
+    """What a run and a case both have, with its sentences."""
+    basis = [(item, zip(item.reasons, basis_texts(item), strict=True)) for item in of.judgements]
+    return {
+        "diagnosis": reason_text(of.diagnosed),
+        "diagnosed": _filled(of.diagnosed),
+        "judgements": tuple(
+            replace(item, reasons=tuple(replace(why, text=text) for why, text in told)) for item, told in basis
+        ),
+    }
+
+
+def _filled(reason: Reason, judgements: Sequence[MetricVerdict] = ()) -> Reason:
+    return replace(reason, text=reason_text(reason, judgements))
 
 
 def write_results(result: RunResult, folder: Path) -> Path:
@@ -49,25 +61,3 @@ def write_results(result: RunResult, folder: Path) -> Path:
             for alarm, source in zip(run["alarms"], scored.alarms, strict=True):
                 alarm["title"] = alarm_title(source)
     return write_json(plain, folder / RESULTS_FILE)
-
-
-def _case(case: CaseResult) -> CaseResult:
-    return replace(
-        case,
-        headline=case_headline(case),
-        diagnosis=reason_text(case.diagnosed),
-        diagnosed=_filled(case.diagnosed),
-        judgements=_judgements(case.judgements),
-    )
-
-
-def _judgements(judgements: Sequence[MetricVerdict]) -> tuple[MetricVerdict, ...]:
-    return tuple(replace(item, reasons=_basis(item)) for item in judgements)
-
-
-def _basis(item: MetricVerdict) -> tuple[Reason, ...]:
-    return tuple(replace(why, text=text) for why, text in zip(item.reasons, basis_texts(item), strict=True))
-
-
-def _filled(reason: Reason, judgements: Sequence[MetricVerdict] = ()) -> Reason:
-    return replace(reason, text=reason_text(reason, judgements))

@@ -1,10 +1,11 @@
-"""The judge in words: its name, how good it is, what it decides, and its calibration as the command prints it."""
+"""The judge in words: its name, how good it is, what it decides, its calibration, and how far two reviewers agree."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tabulate import tabulate
 
+from pytest_clinical_drift.judging.agreement import Agreement, Difference
 from pytest_clinical_drift.judging.answers import CONFIRMED_BY_PEOPLE
 from pytest_clinical_drift.judging.calibration_file import VALID_DAYS, Calibration, ExternalTable, KindLimits, Share
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
@@ -15,6 +16,9 @@ from pytest_clinical_drift.results.manifest import JudgeRecord
 from pytest_clinical_drift.verdict.counts import EvidenceCounts
 
 NO_JUDGE = "judge: none; only rules validated on labelled text confirm alarms, the rest stay open"
+_FAULTY = ("false_confirmed", "missed")
+"""Shares of errors, of which the upper limit counts."""
+_SHARE_NAMES = {"sensitivity": "sensitivity", "subtle": "sensitivity to subtle faults", "specificity": "specificity"}
 
 
 def judge_line(judge: JudgeRecord | None, counts: EvidenceCounts | None = None) -> str:
@@ -23,26 +27,26 @@ def judge_line(judge: JudgeRecord | None, counts: EvidenceCounts | None = None) 
         return NO_JUDGE
     kinds = _kinds(judge)
     deciding = [group for group in GROUPS if group in judge.deciding and group in kinds]
-    line = f"judge: {one_line(judge.spec, 80)}"
+    parts = [f"judge: {one_line(judge.spec, 80)}"]
     if deciding:
-        sensitivity = min(kinds[kind].sensitivity.low for kind in deciding)
-        specificity = min(kinds[kind].specificity.low for kind in deciding)
-        decides = [kind_name(kind) for kind in deciding if kind not in CONFIRMED_BY_PEOPLE]
-        opens = [kind_name(kind) for kind in deciding if kind in CONFIRMED_BY_PEOPLE]
-        line += f", decides {listed(decides)}" if decides else ""
-        line += f", opens {listed(opens)} for a person to confirm" if opens else ""
-        line += f"; finds at least {rounded(sensitivity, '.0%')} of faults"
-        line += f", clears at least {rounded(specificity, '.1%')} of clean text"
-    if below := [kind_name(kind) for kind in judge.below_floor]:
-        line += f"; below its floor, decides nothing on {listed(below)}"
+        if decides := [kind_name(kind) for kind in deciding if kind not in CONFIRMED_BY_PEOPLE]:
+            parts[0] += f", decides {listed(decides)}"
+        if opens := [kind_name(kind) for kind in deciding if kind in CONFIRMED_BY_PEOPLE]:
+            parts[0] += f", opens {listed(opens)} for a person to confirm"
+        finds = rounded(min(kinds[kind].sensitivity.low for kind in deciding), ".0%")
+        clears = rounded(min(kinds[kind].specificity.low for kind in deciding), ".1%")
+        parts.append(f"finds at least {finds} of faults, clears at least {clears} of clean text")
+    if judge.below_floor:
+        parts.append(f"below its floor, decides nothing on {listed([kind_name(kind) for kind in judge.below_floor])}")
     if counts is not None and counts.false_breaches is not None:
-        line += f"; up to {rounded(counts.false_breaches, '.1f')} false breaches to expect in a run of this size"
-    unanswered = counts.unanswered if counts is not None else 0
-    return line + (f"; {counted(unanswered, 'question')} not answered" if unanswered else "")
+        parts.append(f"up to {rounded(counts.false_breaches, '.1f')} false breaches to expect in a run of this size")
+    if counts is not None and counts.unanswered:
+        parts.append(f"{counted(counts.unanswered, 'question')} not answered")
+    return "; ".join(parts)
 
 
-def _kinds(judge: JudgeRecord | None) -> dict[str, KindLimits]:
-    return dict(judge.calibration.kinds) if judge is not None and judge.calibration is not None else {}
+def _kinds(judge: JudgeRecord | None) -> Mapping[str, KindLimits]:
+    return judge.calibration.kinds if judge is not None and judge.calibration is not None else {}
 
 
 def limit_rows(judge: JudgeRecord | None) -> list[dict[str, object]]:
@@ -74,38 +78,40 @@ def share_text(share: Share) -> str:
     return f"{share.hits} of {share.of} ({span(share.low, share.high)})" if share.of else "none asked"
 
 
+def against_answers(counts: EvidenceCounts | None) -> list[str]:
+    """What readings say of facts, in the order of the answers."""
+    seen = {answer for row in (counts.rules_against_judge if counts else {}).values() for answer in row}
+    return [answer for answer in words("answers") if answer in seen]
+
+
+# -- its calibration, as the command prints it
+
+
 def render_calibration(calibration: Calibration, deciding: Collection[str], floors: Mapping[str, float]) -> str:
-    """A calibration as the command prints it: shares with limits per kind, and why a kind decides nothing."""
+    """Shares with limits per kind, and why a kind decides nothing."""
     shares = words("shares")
     rows = [
         (kind_name(kind), *(_measured(limits, name, floors.values()) for name in shares), _decides(kind, deciding))
         for kind, limits in calibration.kinds.items()
     ]
     short = [kind for kind in calibration.kinds if kind in GROUPS and kind not in deciding]
-    table = tabulate(rows, headers=("kind", *shares.values(), "decides"), disable_numparse=True)
-    attempt = calibration.attempts[-1]
-    return "\n".join(
-        text_lines(
-            "calibration.txt.j2",
-            "lines",
-            calibration=calibration,
-            attempt=attempt,
-            table=table,
-            why_not=[(kind_name(kind), _why_not(calibration, kind, floors)) for kind in short],
-            deciding=deciding,
-            valid_days=VALID_DAYS,
-        )
+    lines = text_lines(
+        "calibration.txt.j2",
+        "lines",
+        calibration=calibration,
+        attempt=calibration.attempts[-1],
+        table=tabulate(rows, headers=("kind", *shares.values(), "decides"), disable_numparse=True),
+        why_not=[(kind_name(kind), _why_not(calibration, kind, floors)) for kind in short],
+        deciding=deciding,
+        valid_days=VALID_DAYS,
     )
+    return "\n".join(lines)
 
 
 def _decides(kind: str, deciding: Collection[str]) -> str:
     if kind not in GROUPS:
         return f"part of {kind_name(GROUP_OF[kind])}"
     return "yes" if kind in deciding else "no"
-
-
-_FAULTY = ("false_confirmed", "missed")
-"""Shares of errors, of which the upper limit counts."""
 
 
 def _measured(limits: KindLimits, name: str, floors: Collection[float]) -> str:
@@ -118,21 +124,20 @@ def _measured(limits: KindLimits, name: str, floors: Collection[float]) -> str:
 
 
 def _why_not(calibration: Calibration, group: str, floors: Mapping[str, float]) -> str:
-    stopped = calibration.kinds[group].stopped
-    if stopped:
-        return "stopped early, " + (
-            "too many requests" if stopped == "requests" else f"{_SHARE_NAMES[stopped]} below its floor"
-        )
-    below = [(name, getattr(calibration.kinds[group], name)) for name in calibration.below(group, floors)]
+    limits = calibration.kinds[group]
+    if limits.stopped == "requests":
+        return "stopped early, too many requests"
+    if limits.stopped:
+        return f"stopped early, {_SHARE_NAMES[limits.stopped]} below its floor"
+    below = [(_SHARE_NAMES[name], getattr(limits, name)) for name in calibration.below(group, floors)]
     # all answered well, and still below: only more texts can show what the judge is worth
-    few = [_SHARE_NAMES[name] for name, share in below if share.hits == share.of]
-    weak = [_SHARE_NAMES[name] for name, share in below if share.hits < share.of]
-    told = [f"{', '.join(weak)} below its floor"] if weak else []
-    told += [f"too few texts to show its {', '.join(few)}"] if few else []
-    return "; ".join(told)
+    few = ", ".join(name for name, share in below if share.hits == share.of)
+    weak = ", ".join(name for name, share in below if share.hits < share.of)
+    told = (f"{weak} below its floor" if weak else "", f"too few texts to show its {few}" if few else "")
+    return "; ".join(filter(None, told))
 
 
-_SHARE_NAMES = {"sensitivity": "sensitivity", "subtle": "sensitivity to subtle faults", "specificity": "specificity"}
+# -- against public sets
 
 
 def external_tables(judge: JudgeRecord | None) -> tuple[ExternalTable, ...]:
@@ -152,17 +157,21 @@ def external_rows(table: ExternalTable) -> list[tuple[str, ...]]:
     ]
 
 
+def _share_of(row: Mapping[str, Any], name: str) -> str:
+    (hits, of), limits = row[name], row.get(f"{name}_limits")
+    return f"{hits} of {of}" + (f" ({span(limits[0], limits[1], '.3f')})" if limits else "")
+
+
 def external_lines(judge: JudgeRecord | None) -> list[str]:
     """A line per public set: the judge on all items, and one annotator against the others, where that is known."""
-    return [
-        f"{table.name}, labelled by clinicians: "
-        + "; ".join(
-            f"{items}: {found} wrong or missing found, {cleared} right cleared"
-            for items, found, cleared, *_ in external_rows(table)
-            if items not in ("unanimous", "disputed")
-        )
-        for table in external_tables(judge)
-    ]
+    lines = []
+    for table in external_tables(judge):
+        rows = [row for row in external_rows(table) if row[0] not in ("unanimous", "disputed")]
+        told = [
+            f"{items}: {found} wrong or missing found, {cleared} right cleared" for items, found, cleared, *_ in rows
+        ]
+        lines.append(f"{table.name}, labelled by clinicians: {'; '.join(told)}")
+    return lines
 
 
 def render_external(table: ExternalTable) -> str:
@@ -170,12 +179,35 @@ def render_external(table: ExternalTable) -> str:
     return str(tabulate(external_rows(table), headers=heads, disable_numparse=True))
 
 
-def against_answers(counts: EvidenceCounts | None) -> list[str]:
-    """What readings say of facts, in the order of the answers."""
-    seen = {answer for row in (counts.rules_against_judge if counts else {}).values() for answer in row}
-    return [answer for answer in words("answers") if answer in seen]
+# -- two reviewers
 
 
-def _share_of(row: Mapping[str, Any], name: str) -> str:
-    (hits, of), limits = row[name], row.get(f"{name}_limits")
-    return f"{hits} of {of}" + (f" ({span(limits[0], limits[1], '.3f')})" if limits else "")
+def render_agreement(table: Sequence[Agreement], differ: Sequence[Difference]) -> str:
+    """Their agreement as a table, and what they differ on."""
+    rows = [
+        (
+            kind_name(row.kind),
+            row.questions,
+            f"{rounded(row.percent, '.0%')} ({span(*row.percent_limits, '.0%')})",
+            _figure(row.kappa, row.kappa_limits),
+            _figure(row.alpha, row.alpha_limits),
+        )
+        for row in table
+    ]
+    heads = ("kind", "questions", "same side (95 %)", "Cohen's kappa", "Krippendorff's alpha")
+    lines = [str(tabulate(rows, headers=heads, disable_numparse=True))]
+    if differ:
+        decided = sum(bool(d.third) for d in differ)
+        left = f"the third decides {decided}, {len(differ) - decided} stay open" if decided else "a third decides"
+        lines.append(f"they differ on {len(differ)}; {left}:")
+    for d in differ:
+        third = f", decided: {one_line(d.third, 30)}" if d.third else ""
+        said = f"{one_line(d.first, 30)} / {one_line(d.second, 30)}{third} ({d.question[:12]})"
+        lines.append(f"  {one_line(d.case_id, 60)}, {kind_name(d.kind)}: {said}")
+    return "\n".join(lines)
+
+
+def _figure(value: float | None, limits: tuple[float, float] | None) -> str:
+    if value is None:
+        return "undefined: one answer throughout"
+    return rounded(value) + (f" ({span(*limits)})" if limits else "")

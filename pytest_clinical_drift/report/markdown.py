@@ -7,10 +7,9 @@ from pathlib import Path
 from pytest_clinical_drift.report.clean import LONGEST_LINE, one_line
 from pytest_clinical_drift.report.dossier_view import alarm_groups
 from pytest_clinical_drift.report.headlines import review_sentence, run_headline, what_happened
-from pytest_clinical_drift.report.meaning import what_this_means
 from pytest_clinical_drift.report.memory import memory_lines
 from pytest_clinical_drift.report.page import environment
-from pytest_clinical_drift.report.reasons import reason_text, reason_texts
+from pytest_clinical_drift.report.reasons import reason_text, reason_texts, what_this_means
 from pytest_clinical_drift.report.terminal import alarm_lines
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState
@@ -25,25 +24,22 @@ _TROUBLED = (Verdict.FAIL, Verdict.INCOMPLETE, Verdict.UNSETTLED)
 def render_markdown(result: RunResult, slug: str) -> str:
     """Verdict, reasons, alarms with the judge's limits, the gate's table and the cases that need a look."""
     groups = alarm_groups(result.cases)
-    return (
-        environment()
-        .get_template("summary.md.j2")
-        .render(
-            result=result,
-            slug=slug,
-            headline=run_headline(result),
-            reasons=reason_texts(result.reasons, result.judgements),
-            diagnosis=reason_text(result.diagnosed),
-            meaning=what_this_means(result),
-            reviewed=review_sentence(result.reviewed) if result.reviewed else "",
-            signs=SIGNS,
-            lines=alarm_lines(result),
-            memory=[line.strip() for line in memory_lines(result)],
-            troubled=[case for wanted in _TROUBLED for case in result.cases if case.verdict == wanted],
-            severe=[group for group in groups if group.severe and group.state != AlarmState.DISMISSED],
-            turn_list=turn_list,
-            what=what_happened,
-        )
+    template = environment().get_template("summary.md.j2")
+    return template.render(
+        result=result,
+        slug=slug,
+        headline=run_headline(result),
+        reasons=reason_texts(result.reasons, result.judgements),
+        diagnosis=reason_text(result.diagnosed),
+        meaning=what_this_means(result),
+        reviewed=review_sentence(result.reviewed) if result.reviewed else "",
+        signs=SIGNS,
+        lines=alarm_lines(result),
+        memory=[line.strip() for line in memory_lines(result)],
+        troubled=[case for wanted in _TROUBLED for case in result.cases if case.verdict == wanted],
+        severe=[group for group in groups if group.severe and group.state != AlarmState.DISMISSED],
+        turn_list=turn_list,
+        what=what_happened,
     )
 
 
@@ -69,10 +65,11 @@ def publish_markdown(result: RunResult, slug: str) -> list[str]:
 
 def workflow_commands(result: RunResult) -> list[str]:
     """GitHub workflow commands, one per case that failed, could not be run, or is unsettled."""
-    commands = []
-    for case in result.cases:
-        if case.verdict in _TROUBLED:
-            level = "error" if case.verdict == Verdict.FAIL else "warning"
-            text = one_line(f"{case.case_id}: {what_happened(case)}", LONGEST_LINE).replace("%", "%25")
-            commands.append(f"::{level} title=clinical drift::{text}")
-    return commands
+    lines = [
+        ("error" if case.verdict == Verdict.FAIL else "warning", f"{case.case_id}: {what_happened(case)}")
+        for case in result.cases
+        if case.verdict in _TROUBLED
+    ]
+    return [
+        f"::{level} title=clinical drift::{one_line(text, LONGEST_LINE).replace('%', '%25')}" for level, text in lines
+    ]

@@ -1,20 +1,18 @@
 """How long a model remembers, in words and in a chart: horizon, what is lost by the end, the one-message control."""
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup
 
 from pytest_clinical_drift.metrics.horizon import FEWEST_CASES, SLOPE_TURNS, Horizon
-from pytest_clinical_drift.report.case_text import table_lines
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.sentences import alarm_title
 from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels
-from pytest_clinical_drift.report.words import optional, rounded, span, words
+from pytest_clinical_drift.report.words import rounded, span
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState
-from pytest_clinical_drift.verdict.memory import Memory, ProbedTurn
+from pytest_clinical_drift.verdict.memory import Memory
 
 _TEMPLATE = "memory.txt.j2"
 _EARLY = (1, 5, 10, 20)
@@ -55,19 +53,14 @@ def horizon_text(horizon: Horizon | None) -> str:
     if horizon is None:
         return "not evaluated"
     last = last_above(horizon)
-    point = f"at least {last}" if horizon.point is None else f"turn {last}" if last else "before turn 1"
-    interval = _interval(horizon)
-    return f"{point} ({interval})" if interval else point
-
-
-def _interval(horizon: Horizon) -> str:
-    """Its interval, or why it has none; empty where the whole of it lies beyond the last probe."""
+    point = f"turn {last}" if last else "before turn 1"
+    if horizon.point is None:
+        point = f"at least {last}"
     if horizon.low is None:
-        return f"no interval below {FEWEST_CASES} cases"
+        return f"{point} (no interval below {FEWEST_CASES} cases)"
     if (horizon.point is None and horizon.low == horizon.probed_to) or (horizon.low == 0 and horizon.high == 1):
-        return ""  # nothing but what the point says
-    low = str(horizon.low) if horizon.low else "before 1"
-    return f"{low} to {horizon.high or f'beyond {horizon.probed_to}'}"
+        return point  # its interval says nothing else
+    return f"{point} ({horizon.low or 'before 1'} to {horizon.high or f'beyond {horizon.probed_to}'})"
 
 
 def last_above(horizon: Horizon) -> int:
@@ -86,27 +79,18 @@ def first_lost(result: RunResult) -> list[str]:
         (alarm, run.case_id)
         for run in result.runs
         for alarm in run.alarms
-        if alarm.severe and alarm.fact and not alarm.source and alarm.turn <= held
+        if alarm.severe
+        and alarm.fact
+        and not alarm.source
+        and alarm.turn <= held
+        and alarm.state != AlarmState.DISMISSED
     ]
-    sure, maybe = (
-        min((pair for pair in lost if pair[0].state == state), key=lambda pair: pair[0].turn, default=None)
-        for state in (AlarmState.CONFIRMED, AlarmState.OPEN)
-    )
-    earlier = maybe if maybe and (sure is None or maybe[0].turn < sure[0].turn) else None
+    lost.sort(key=lambda pair: (pair[0].turn, pair[0].state == AlarmState.OPEN))
+    sure = next((pair for pair in lost if pair[0].state == AlarmState.CONFIRMED), None)
     return [
         f"case {case}, turn {alarm.turn}: {'open: ' if alarm.state == AlarmState.OPEN else ''}{alarm_title(alarm)}"
-        for alarm, case in filter(None, (earlier, sure))
+        for alarm, case in [pair for pair in lost[:1] if pair is not sure] + ([sure] if sure else [])
     ]
-
-
-def end_lines(result: RunResult) -> list[str]:
-    """Why recall at the end differs from recall at the last summary; nothing where it does not."""
-    return text_lines(_TEMPLATE, "end", result=result, memory=result.memory) if result.memory else []
-
-
-def single_line(memory: Memory) -> str:
-    """The conversation against the same transcript in one message; empty where that was not requested."""
-    return " ".join(text_lines(_TEMPLATE, "single", memory=memory)) if memory.single else ""
 
 
 def scheduled_turns(result: RunResult) -> list[int] | None:
@@ -115,18 +99,28 @@ def scheduled_turns(result: RunResult) -> list[int] | None:
     return [probe.turn for probe in memory.probes] if memory and memory.probes else None
 
 
-def probe_rows(result: RunResult) -> list[tuple[str, ...]]:
-    """Recall at every scheduled probe, a cell for each of the words "probes"."""
-    return [_probe_row(probe, _held_to(result)) for probe in result.memory.probes] if result.memory else []
+def probe_cells(result: RunResult, *, shortened: bool = False) -> list[tuple[str, ...]]:
+    """Recall at every scheduled probe, a cell for each of the words "probes".
 
-
-def probe_table(result: RunResult, width: int) -> list[str]:
-    """Recall at the probes of a long run that a window has room for."""
+    `shortened`: what a window has room for, and nothing of runs that are no longer than the slope's turns.
+    """
     memory = result.memory
-    if memory is None or memory.turns <= SLOPE_TURNS:
+    if memory is None or (shortened and memory.turns <= SLOPE_TURNS):
         return []
-    shown = [probe for probe in memory.probes if probe.turn in _EARLY or probe.turn > SLOPE_TURNS]
-    return table_lines([_probe_row(probe, _held_to(result)) for probe in shown], words("probes"), width)
+    held = _held_to(result)
+    return [
+        (
+            str(probe.turn),
+            rounded(probe.recall, limits=held),
+            "" if probe.low is None or probe.high is None else span(probe.low, probe.high, limits=held),
+            rounded(probe.recall_worst, limits=held) if probe.recall_worst != probe.recall else "",
+            rounded(probe.hard_stops, limits=held),
+            "not counted" if probe.prompt_tokens is None else f"{probe.prompt_tokens:,.0f}",
+            str(probe.cases),
+        )
+        for probe in memory.probes
+        if not shortened or probe.turn in _EARLY or probe.turn > SLOPE_TURNS
+    ]
 
 
 def _held_to(result: RunResult) -> list[float]:
@@ -134,21 +128,10 @@ def _held_to(result: RunResult) -> list[float]:
     return [level.value for level in limit_levels(result.limits.get("recall_at_end"))]
 
 
-def _probe_row(probe: ProbedTurn, held: Sequence[float]) -> tuple[str, ...]:
-    return (
-        str(probe.turn),
-        rounded(probe.recall, limits=held),
-        "" if probe.low is None or probe.high is None else span(probe.low, probe.high, limits=held),
-        optional(probe.recall_worst, held) if probe.recall_worst != probe.recall else "",
-        optional(probe.hard_stops, held),
-        "not counted" if probe.prompt_tokens is None else f"{probe.prompt_tokens:,.0f}",
-        str(probe.cases),
-    )
-
-
-def recall_band(memory: Memory) -> list[tuple[int, float, float]]:
+def recall_band(memory: Memory | None) -> list[tuple[int, float, float]]:
     """Turn and interval of the mean recall, at the probes that have one."""
-    return [(p.turn, p.low, p.high) for p in memory.probes if p.low is not None and p.high is not None]
+    probes = memory.probes if memory else ()
+    return [(p.turn, p.low, p.high) for p in probes if p.low is not None and p.high is not None]
 
 
 def memory_chart(result: RunResult) -> Markup:

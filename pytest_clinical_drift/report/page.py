@@ -7,6 +7,7 @@ import pickle
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
+from inspect import getmembers, isfunction
 from pathlib import Path
 from typing import Any
 
@@ -16,28 +17,7 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from pytest_clinical_drift.evidence.terms.parsed import keep, kept_beside
-from pytest_clinical_drift.report.clean import inert, one_line, opening, printable
-from pytest_clinical_drift.report.figures import (
-    breaches_read,
-    interval_text,
-    is_unread_zero,
-    judged_text,
-    limit_values,
-    shared_reasons,
-    worse_text,
-)
-from pytest_clinical_drift.report.words import (
-    counted,
-    kind_name,
-    label,
-    limit_numbers,
-    listed,
-    number,
-    optional,
-    rounded,
-    span,
-    words,
-)
+from pytest_clinical_drift.report import clean, words
 
 
 class _Compiled(BytecodeCache):
@@ -60,7 +40,10 @@ class _Compiled(BytecodeCache):
 
 @cache
 def environment() -> Environment:
-    """Templates; pages escape everything, plain text and markdown take care of it themselves. No unknown names."""
+    """Templates; pages escape everything, plain text and markdown take care of it themselves. No unknown names.
+
+    Every function of `clean` and `words` is a filter and a function of templates.
+    """
     made = Environment(
         loader=PackageLoader("pytest_clinical_drift", "data/templates"),
         autoescape=select_autoescape(disabled_extensions=("txt.j2", "md.j2"), default=True),
@@ -69,20 +52,9 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"clean": printable, "counted": counted, "label": label, "inert": inert, "one_line": one_line}
-    made.filters |= {"opening": opening}
-    made.filters |= {"optional": optional, "rounded": rounded, "kind_name": kind_name, "listed": listed}
-    made.globals |= {"judged_text": judged_text, "worse_text": worse_text, "interval_text": interval_text}
-    made.globals |= {
-        "words": words,
-        "number": number,
-        "span": span,
-        "limit_values": limit_values,
-        "limit_numbers": limit_numbers,
-        "shared_reasons": shared_reasons,
-        "is_unread_zero": is_unread_zero,
-        "breaches_read": breaches_read,
-    }
+    tools = dict(getmembers(clean, isfunction) + getmembers(words, isfunction))
+    made.filters |= tools | {"clean": clean.printable}
+    made.globals |= tools | {"words": words.words}
     return made
 
 
@@ -94,17 +66,13 @@ def text_lines(template: str, macro: str, **values: Any) -> list[str]:
 
 def page_source(template: str, *, styles: Sequence[str], scripts: Sequence[str] = (), **values: Any) -> str:
     """A self-contained page: its own styles and scripts run, known by their hashes, and nothing else does."""
-    style, script = (_source(names) for names in (styles, scripts))
-    policy = f"default-src 'none'; style-src '{_hash(style)}'"
-    if script:
-        policy += f"; script-src '{_hash(script)}'"
-    shown = environment().get_template(template)
-    return shown.render(policy=Markup(policy), style=Markup(style), script=Markup(script), **values)
-
-
-def _source(names: Sequence[str]) -> str:
     folder = resources.files("pytest_clinical_drift") / "data" / "templates"
-    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+    style, script = (
+        "\n".join((folder / name).read_text(encoding="utf-8") for name in part) for part in (styles, scripts)
+    )
+    policy = f"default-src 'none'; style-src '{_hash(style)}'" + (f"; script-src '{_hash(script)}'" if script else "")
+    own = {"policy": Markup(policy), "style": Markup(style), "script": Markup(script)}
+    return environment().get_template(template).render(**own, **values)
 
 
 def _hash(source: str) -> str:

@@ -1,18 +1,21 @@
-"""Reasons as sentences: a macro of `data/templates/reasons.txt.j2` for each code."""
+"""Reasons as sentences: a macro of `data/templates/reasons.txt.j2` for each code; and what a verdict means."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from pytest_clinical_drift.report.figures import (
+from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS
+from pytest_clinical_drift.report.page import environment, text_lines
+from pytest_clinical_drift.report.words import (
+    counted,
     interval_text,
     is_unread_zero,
     judged_text,
+    label,
     limit_values,
     shared_reasons,
     worse_text,
 )
-from pytest_clinical_drift.report.page import environment, text_lines
-from pytest_clinical_drift.report.words import counted, label
+from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.verdict.metric_table import metric_named
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
 from pytest_clinical_drift.verdict.states import FigureState
@@ -44,17 +47,17 @@ def rests_on(item: MetricVerdict) -> str:
 def basis_texts(item: MetricVerdict) -> list[str]:
     """The reasons of a figure; a number that is held to its limits is written as the figure is, and none that nobody
     has read for as if it had been measured."""
-    return [reason_text(Reason(why.code, {**why.values, **_from_figure(item, why)})) for why in item.reasons]
+    return [reason_text(Reason(why.code, {**why.values, **_from_figure(item, why.code)})) for why in item.reasons]
 
 
-def _from_figure(item: MetricVerdict, why: Reason) -> dict[str, Any]:
+def _from_figure(item: MetricVerdict, code: ReasonCode) -> dict[str, Any]:
     """What a sentence needs to know of the figure that it is about."""
-    if why.code is ReasonCode.CORRECTED:
+    if code is ReasonCode.CORRECTED:
         return {"limits": limit_values(item)}
-    if why.code not in (ReasonCode.CASES_WITH_EVENT, ReasonCode.PER_REPLIES) or item.verdict != FigureState.UNREAD:
+    if code not in (ReasonCode.CASES_WITH_EVENT, ReasonCode.PER_REPLIES) or item.verdict != FigureState.UNREAD:
         return {}
     # what nobody has read for has no true rate that it is compatible with
-    unknown = {"upper": None} if why.code is ReasonCode.CASES_WITH_EVENT else {}
+    unknown = {"upper": None} if code is ReasonCode.CASES_WITH_EVENT else {}
     return {**unknown, "read": False, "raised": bool(item.worst)} if is_unread_zero(item) else unknown
 
 
@@ -63,35 +66,63 @@ def shared_lines(judgements: Sequence[MetricVerdict]) -> list[str]:
     lines = []
     for shared in shared_reasons(judgements):
         states = [i.verdict for i in judgements if i.value is None and i.reasons and i.reasons[0].code is shared.code]
-        lines.append(f"{' or '.join(dict.fromkeys(map(str, states)))}: {reason_text(shared)}")
+        lines.append(f"{' or '.join(dict.fromkeys(states))}: {reason_text(shared)}")
     return lines
 
 
 def figure_sentence(item: MetricVerdict) -> str:
     """A figure of the set that decided: its value at both ends, against its limit."""
+    name, worse = label(item.metric), worse_text(item)
     if item.value is None:
-        return f"{label(item.metric)} not evaluated: {rests_on(item)}"
+        return f"{name} not evaluated: {rests_on(item)}"
     if is_unread_zero(item):
-        return f"{label(item.metric)} unread: {rests_on(item)}"
-    both = item.worst not in (None, item.value)
+        return f"{name} unread: {rests_on(item)}"
     if metric_named(item.metric).counts_events:
-        open_alarms = f", {item.worst:g} with open alarms" if both else ""
-        return f"{label(item.metric)} in {_of_cases(item)}{open_alarms}"
+        return f"{name} in {_of_cases(item, item.value)}{f', {item.worst:g} with open alarms' if worse else ''}"
     interval = f" [{interval_text(item).replace(' to ', ', ')}]" if item.interval else ""
-    worse = f", {worse_text(item)} with open alarms" if both else ""
-    shown = f"{judged_text(item)}{worse}{interval}"
-    return f"{label(item.metric)} {shown} ({beside_limit(item)})"
+    return f"{name} {at_both_ends(item)}{interval} ({beside_limit(item)})"
 
 
-def _of_cases(item: MetricVerdict) -> str:
+def at_both_ends(item: MetricVerdict) -> str:
+    """The value, and where open alarms make a difference that with them."""
+    worse = worse_text(item)
+    return judged_text(item) + (f", {worse} with open alarms" if worse else "")
+
+
+def _of_cases(item: MetricVerdict, happened: float) -> str:
     """In how many cases something happened, of how many in which it could have been seen."""
-    why = next((why for why in item.reasons if why.code is ReasonCode.CASES_WITH_EVENT), None)
+    why = next((why.values for why in item.reasons if why.code is ReasonCode.CASES_WITH_EVENT), None)
     if why is None:
-        return counted(item.value or 0, "case")
-    (finished,) = text_lines(TEMPLATE, "finished", cases=why.values["cases"], restricted=why.values["restricted"])
-    return f"{item.value:g} of {finished}"
+        return counted(happened, "case")
+    (finished,) = text_lines(TEMPLATE, "finished", cases=why["cases"], restricted=why["restricted"])
+    return f"{happened:g} of {finished}"
 
 
 def beside_limit(item: MetricVerdict) -> str:
     """What a figure is held to, and what it rests on: "PASS > 0.8; n = 60"."""
     return "; ".join(filter(None, (f"PASS {item.limit}", rests_on(item))))
+
+
+# -- what a verdict means, what it rests on and what it does not say: printed in every report
+
+
+def what_this_means(result: RunResult) -> str:
+    values = {"verdict": result.verdict, "complete": result.cases_complete, "control": result.deciders.control}
+    return " ".join(text_lines("meaning.txt.j2", "means", counts=result.counts, **values))
+
+
+def rests_on_lines(result: RunResult) -> list[str]:
+    return text_lines("meaning.txt.j2", "rests_on", result=result, counts=result.counts)
+
+
+def cut_lines(result: RunResult) -> list[str]:
+    """Texts that the token limit cut off, and empty ones."""
+    replay = result.manifest.model.startswith("replay:")
+    return text_lines("meaning.txt.j2", "cut", counts=result.counts, replay=replay)
+
+
+def ungated_lines(result: RunResult) -> list[str]:
+    """What is shown beside the verdict and never gated, a line each, details indented: the mean curve, repeats, the
+    baseline, the sanity band."""
+    notes = reason_texts(result.baseline.notes) if result.baseline else []
+    return text_lines("ungated.txt.j2", "lines", result=result, notes=notes, slope_turns=SLOPE_TURNS)

@@ -13,8 +13,7 @@ from markupsafe import Markup
 from pytest_clinical_drift.judging.answers import UNSURE, against, answers_of
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.rulings import Opinion
-from pytest_clinical_drift.report.clean import printable
-from pytest_clinical_drift.report.highlights import find_quote
+from pytest_clinical_drift.report.clean import find_quote, printable
 from pytest_clinical_drift.report.page import environment
 from pytest_clinical_drift.report.sentences import who
 from pytest_clinical_drift.report.words import words

@@ -26,41 +26,46 @@ _OTHERS = {
 }
 
 
-def event_sentence(event: Event, until: int | None = None) -> str:
-    """One event in a line: turn (or the turns up to `until`), what happened, the words that show it."""
+def event_sentence(event: Event, *later: Event) -> str:
+    """One event in a line: turn (or turns, where it goes on), what happened, the words that show it."""
     doubt = "open: " if event.state == AlarmState.OPEN else ""
-    shown = f":{words(event.quote)}" if event.quote else ""
-    return f"{_turns(event.turn, until)}: {doubt}{_what_happened(event)}{shown}{_why(event)}"
+    return f"{_turns(event, *later)}: {doubt}{_what_happened(event)}{words(event.quote, ':')}{_why(event)}"
 
 
-def _turns(first: int, until: int | None) -> str:
-    return f"turn {first}" if until in (None, first) else f"turns {first} to {until}"
+def _turns(first: Alarm | Event, *later: Alarm | Event) -> str:
+    return turns_text([first.turn, *(one.turn for one in later[-1:])])
+
+
+def turns_text(turns: Sequence[int]) -> str:
+    """ "turn 3", "turns 3 to 7"."""
+    return f"turn {turns[0]}" if turns[0] == turns[-1] else f"turns {turns[0]} to {turns[-1]}"
 
 
 def _what_happened(event: Event) -> str:
+    fact = f'"{one_line(event.text)}"'
+    stale = f", {one_line(event.reason)}" if event.kind == AlarmKind.STALE and event.reason else ""
     if event.metric in ("hard_stops", "hard_stop_slips"):
         once = ", missing once" if event.metric == "hard_stop_slips" else ""
-        return f'{_FACTS.get(event.kind, "contradicted")} "{one_line(event.text)}" (hard stop{once}){_why_stale(event)}'
+        return f"{_FACTS.get(event.kind, 'contradicted')} {fact} (hard stop{once}){stale}"
     if event.metric == "stale_facts":
-        return f'"{one_line(event.text)}" not taken up{_why_stale(event)}'
+        return f"{fact} not taken up{stale}"
     if event.metric == "contradicted_facts":
-        return f'contradicted "{one_line(event.text)}"'
+        return f"contradicted {fact}"
     if event.kind in _BREACHES:
         return _breach(event.text, event)
     if event.kind in _FACTS:
-        return f'{_FACTS[event.kind]} "{one_line(event.text)}"'
+        return f"{_FACTS[event.kind]} {fact}"
     return _other(event, "contradicts the advice of turn")
 
 
 def _other(source: Alarm | Event, contradicts: str) -> str:
     """Of everything but facts and demands."""
+    earlier = source.earlier_turn if source.earlier_turn != source.turn else None
     if source.kind == AlarmKind.CONFLICT:
-        against = f"{contradicts} {source.earlier_turn}"
-        return against if source.earlier_turn != source.turn else "contradicts itself"
+        return f"{contradicts} {earlier}" if earlier is not None else "contradicts itself"
     if source.kind == AlarmKind.COURSE:
         went = source.what if source.what in COURSES else "the course of the advice"
-        since = f" since turn {source.earlier_turn}" if source.earlier_turn != source.turn else ""
-        return f"{went}{since}"
+        return went + (f" since turn {earlier}" if earlier is not None else "")
     return _OTHERS[source.kind]
 
 
@@ -69,25 +74,20 @@ def _why(source: Alarm | Event) -> str:
     return _brackets(source.reason) if source.kind not in (*_FACTS, *_BREACHES) else ""
 
 
-def _why_stale(event: Event) -> str:
-    return f", {one_line(event.reason)}" if event.kind == AlarmKind.STALE and event.reason else ""
-
-
 def _breach(rule: str, source: Alarm | Event) -> str:
     """What a reply recommends and what rules it out, or what it leaves out."""
     broken, what = one_line(rule), source.what
     why = source.reason if source.finder else ""  # of the demand; what the judge says stands with its opinions
-    if source.grade:
-        why = f"{source.grade}{f': {why}' if why else ''}"
+    why = _brackets(": ".join(filter(None, (source.grade, why))))
     if source.kind == AlarmKind.OMITS:
-        return f'omits "{broken}"{_brackets(why)}'
+        return f'omits "{broken}"{why}'
     if source.by_fact:
         named = f"recommends {one_line(what)}," if what else "recommends what is"
         return f"{named} ruled out by {broken}{_brackets(source.grade)}"
     if source.finder == "agrees" and source.state != AlarmState.CONFIRMED:  # a rule that only suspects
-        return f'seems to agree to "{broken}"{_brackets(why)}'
+        return f'seems to agree to "{broken}"{why}'
     named = f"{one_line(what)}, which" if what and what.lower() not in rule.lower() else "what"
-    return f'recommends {named} it must not: "{broken}"{_brackets(why)}'
+    return f'recommends {named} it must not: "{broken}"{why}'
 
 
 def alarm_title(alarm: Alarm) -> str:
@@ -103,18 +103,16 @@ def _said(alarm: Alarm) -> str:
     return _other(alarm, "contradicts turn")
 
 
-def alarm_sentence(alarm: Alarm, until: int | None = None) -> str:
-    """One alarm in a line: turn (or the turns up to `until`), state, what happened, the words and why."""
+def alarm_sentence(alarm: Alarm, *later: Alarm) -> str:
+    """One alarm in a line: turn (or turns, where it goes on), state, what happened, the words and why."""
     state = "" if alarm.state == AlarmState.CONFIRMED else f"{alarm.state}: "
     mark = " (severe)" if alarm.severe and alarm.kind not in _BREACHES else ""
     reason = f", {one_line(alarm.reason)}" if alarm.fact is not None and alarm.reason else ""
+    shown = words(alarm.quote, ":")
     if alarm.kind == AlarmKind.CONFLICT:
-        shown = (
-            f":{words(alarm.earlier_quote)}, then{words(alarm.quote)}" if alarm.earlier_quote else words(alarm.quote)
-        )
-    else:
-        shown = f":{words(alarm.quote)}" if alarm.quote else ""
-    return f"{_turns(alarm.turn, until)}: {state}{_said(alarm)}{mark}{reason}{shown}{_why(alarm)}"
+        earlier = words(alarm.earlier_quote, ":")
+        shown = f"{earlier}, then{words(alarm.quote)}" if earlier else words(alarm.quote)
+    return f"{_turns(alarm, *later)}: {state}{_said(alarm)}{mark}{reason}{shown}{_why(alarm)}"
 
 
 def opinion_lines(opinions: Sequence[Opinion]) -> list[str]:
@@ -139,9 +137,9 @@ def _brackets(reason: str) -> str:
     return f" ({one_line(reason)})" if reason else ""
 
 
-def words(quote: str) -> str:
+def words(quote: str, before: str = "") -> str:
     """A quote after a blank; nothing where there is none."""
-    return f' "{one_line(quote)}"' if quote else ""
+    return f'{before} "{one_line(quote)}"' if quote else ""
 
 
 def grade_rank(grade: str) -> int:
@@ -165,9 +163,8 @@ def worst_first(alarms: Sequence[Alarm], probes: Sequence[int] = ()) -> list[lis
         said = tuple((opinion.judge, opinion.answer) for opinion in alarm.answers if not opinion.reading)
         return alarm.kind, alarm.state, alarm.severe, alarm.fact, alarm.what, alarm.reason, alarm.quote, said, alone
 
-    runs = in_a_row([a for a in alarms if a.state != AlarmState.DISMISSED], same, lambda alarm: alarm.turn, probes)
-
     def gravity(run: list[Alarm]) -> tuple[object, ...]:
         return not run[0].severe, run[0].state != AlarmState.CONFIRMED, grade_rank(run[0].grade), run[0].turn
 
-    return sorted(runs, key=gravity)
+    standing = [alarm for alarm in alarms if alarm.state != AlarmState.DISMISSED]
+    return sorted(in_a_row(standing, same, lambda alarm: alarm.turn, probes), key=gravity)

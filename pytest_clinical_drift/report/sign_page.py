@@ -162,6 +162,6 @@ def recall_chart(result: RunResult) -> Markup:
     if result.average_worst_recall_curve_critical != result.average_recall_curve_critical:
         lines.append(Line("recall with open findings", result.average_worst_recall_curve_critical, "line-fourth"))
     levels = limit_levels(result.limits.get("recall_at_t10"))
-    band = recall_band(result.memory) if result.memory else ()
+    band = recall_band(result.memory)
     title = f"Mean recall of critical facts by turn, to turn {len(result.average_recall_curve_critical)}"
     return curve_chart(title, lines, levels=levels, band=band, probed=scheduled_turns(result))

@@ -46,7 +46,7 @@ def curve_chart(
     *,
     levels: Sequence[Level] = (),
     band: Sequence[tuple[int, float, float]] = (),
-    marker: int | tuple[float, str] | None = 10,
+    marker: tuple[float, str] | None = (10, "T10"),
     probed: Sequence[int] | None = None,
     tokens: Mapping[int, float] | None = None,
     held: Sequence[float] = (),
@@ -60,6 +60,7 @@ def curve_chart(
     if turns == 0:
         return Markup("")
     shown = range(1, turns + 1) if probed is None else [turn for turn in probed if turn <= turns]
+    top = TOP + TOKEN_AXIS if tokens else TOP
 
     def x(turn: float) -> str:
         return f"{LEFT + (turn - 1) / max(1, turns - 1) * (WIDTH - LEFT - RIGHT):.1f}"
@@ -67,27 +68,28 @@ def curve_chart(
     def y(value: float) -> str:
         return f"{top + (1 - min(1.0, max(0.0, value))) * (HEIGHT - top - BOTTOM):.1f}"
 
-    top = TOP + TOKEN_AXIS if tokens else TOP
-    marker = (marker, f"T{marker}") if isinstance(marker, int) else marker
-    edge = [(turn, high) for turn, _, high in band] + [(turn, low) for turn, low, _ in reversed(band)]
-    held = [*held, *(level.value for level in levels)]
-    drawn = [(line, _stretches(line.values, shown), _spoken_at(line.values, shown, held)) for line in lines]
-    size = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": top, "low": HEIGHT - BOTTOM}
-    ticks = _ticks(turns)
+    held, ticks = [*held, *(level.value for level in levels)], _ticks(turns)
     source = (
         environment()
         .get_template("chart.svg.j2")
         .render(
             title=title,
-            lines=drawn,
+            lines=[(line, *_curve(line.values, shown, held)) for line in lines],
             levels=levels,
-            edge=edge,
+            edge=[(turn, high) for turn, _, high in band] + [(turn, low) for turn, low, _ in reversed(band)],
             held=held,
             marker=marker,
             turns=turns,
             x=x,
             y=y,
-            size=size,
+            size={
+                "width": WIDTH,
+                "height": HEIGHT,
+                "left": LEFT,
+                "right": WIDTH - RIGHT,
+                "top": top,
+                "low": HEIGHT - BOTTOM,
+            },
             ticks=ticks,
             tokens=_token_labels(ticks, tokens or {}),
         )
@@ -105,29 +107,20 @@ def _ticks(turns: int) -> list[int]:
 
 def _token_labels(ticks: Sequence[int], tokens: Mapping[int, float]) -> list[tuple[int, str]]:
     """What the second axis names at a tick: the tokens of the last probe up to it; short, as 12.3k."""
-    labels = []
-    for tick in ticks:
-        before = [turn for turn in tokens if turn <= tick]
-        if before:
-            count = tokens[max(before)]
-            labels.append((tick, f"{count:,.0f}" if count < 1_000 else f"{count / 1_000:.1f}k"))
-    return labels
+    last = {tick: max((turn for turn in tokens if turn <= tick), default=0) for tick in ticks}
+    counts = [(tick, tokens[turn]) for tick, turn in last.items() if turn]
+    return [(tick, f"{count:,.0f}" if count < 1_000 else f"{count / 1_000:.1f}k") for tick, count in counts]
 
 
-def _spoken_at(values: Sequence[float | None], shown: Sequence[int], limits: Sequence[float]) -> str:
-    """The values at some turns; with their turns where others are left out."""
-    if len(shown) == len(values):
-        return spoken(values, limits)
-    return ", ".join(f"turn {turn} {spoken([values[turn - 1]], limits)}" for turn in shown if turn <= len(values))
-
-
-def _stretches(values: Sequence[float | None], shown: Sequence[int]) -> list[list[tuple[int, float]]]:
-    """Turns and values of every unbroken stretch of the turns that are shown."""
+def _curve(
+    values: Sequence[float | None], shown: Sequence[int], limits: Sequence[float]
+) -> tuple[list[list[tuple[int, float]]], str]:
+    """Turns and values of its unbroken stretches; and the values as a screen reader says them, with their turns where
+    others are left out."""
     there = [(turn, values[turn - 1]) for turn in shown if turn <= len(values)]
     points = groupby(there, key=lambda point: point[1] is not None)
-    return [[(turn, value) for turn, value in stretch if value is not None] for known, stretch in points if known]
-
-
-def spoken(values: Sequence[float | None], limits: Sequence[float] = ()) -> str:
-    """A curve as a screen reader says it."""
-    return ", ".join("not evaluated" if value is None else rounded(value, limits=limits) for value in values)
+    stretches = [[(turn, value) for turn, value in stretch if value is not None] for known, stretch in points if known]
+    said = ["not evaluated" if value is None else rounded(value, limits=limits) for _, value in there]
+    if len(shown) != len(values):
+        said = [f"turn {turn} {text}" for (turn, _), text in zip(there, said, strict=True)]
+    return stretches, ", ".join(said)

@@ -1,11 +1,23 @@
-"""How reports name and write what the gate counts."""
+"""How reports name and write what the gate counts: words, numbers, and figures with both ends of open alarms."""
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
+from pytest_clinical_drift.results.models import RunResult
+from pytest_clinical_drift.verdict.metric_table import metric_named
+from pytest_clinical_drift.verdict.reasons import Reason
+from pytest_clinical_drift.verdict.states import FigureState
+from pytest_clinical_drift.verdict.values import MetricVerdict
+
+_EXACT = 1e-9
+"""Differences of floating point, not of what was counted; limits are kept with the same tolerance."""
+_FORM = re.compile(r"(?P<sign>\+?)(?:\.(?P<digits>\d))?(?P<form>[f%g])")
+_MOST_DIGITS = 12
+_COMPARED = re.compile(r"[<>]=? *([-+]?\d[\d.e+-]*)")
 
 
 @cache
@@ -23,23 +35,33 @@ def kind_name(kind: str) -> str:
     return str(words("groups").get(kind) or words("kinds").get(kind, {}).get("name", kind))
 
 
+def counted(count: float, one: str) -> str:
+    """A count with its noun: "1 case", "3 cases", "2 replies"."""
+    many = f"{one[:-1]}ies" if one.endswith("y") else f"{one}s"
+    shown = f"{int(count):,}" if count == int(count) else f"{count:,g}"
+    return f"{shown} {one if count == 1 else many}"
+
+
+def listed(names: list[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else "".join(names)
+
+
+# -- numbers
+
+
 def number(metric: str, value: float, limits: Iterable[float] = ()) -> str:
     return rounded(value, words("metrics").get(metric, {}).get("format", "g"), limits)
 
 
-_EXACT = 1e-9
-"""Differences of floating point, not of what was counted; limits are kept with the same tolerance."""
-_FORM = re.compile(r"(?P<sign>\+?)(?:\.(?P<digits>\d))?(?P<form>[f%g])")
-_MOST_DIGITS = 12
-_COMPARED = re.compile(r"[<>]=? *([-+]?\d[\d.e+-]*)")
-
-
-def rounded(value: float, spec: str = ".2f", limits: Iterable[float] = ()) -> str:
+def rounded(value: float | None, spec: str = ".2f", limits: Iterable[float] = ()) -> str:
     """A number with the digits of its format, and with more of them where it would look like a 0 or 1 that it is not,
-    or as if it lay on another side of a limit, or on it.
+    or as if it lay on another side of a limit, or on it; a dash where there is none.
 
     260 of 261 is 0.996, not 1.00; one of 3,000 is 0.0003, not 0.000; 0.7996 is 0.7996 where the limit is 0.8.
     """
+    if value is None:
+        return "–"
     whole, form = float(round(value)), _FORM.fullmatch(spec)
     if form is None:
         return format(value, spec)
@@ -47,8 +69,7 @@ def rounded(value: float, spec: str = ".2f", limits: Iterable[float] = ()) -> st
         value = whole + 0.0  # never "-0.00"
     held = [*limits, *([whole] if abs(whole) <= 1 else [])]
     sides = [_side(value, limit) for limit in held]
-    first = 6 if form["digits"] is None else int(form["digits"])
-    for digits in range(first, _MOST_DIGITS):
+    for digits in range(int(form["digits"] or 6), _MOST_DIGITS):
         text = format(value, f"{form['sign']}.{digits}{form['form']}")
         shown = float(text.rstrip("%")) / (100 if form["form"] == "%" else 1)
         if [_side(shown, limit) for limit in held] == sides:
@@ -66,24 +87,58 @@ def limit_numbers(*limits: str) -> list[float]:
     return [float(number) for limit in limits for number in _COMPARED.findall(limit)]
 
 
-def span(low: float, high: float, spec: str = ".2f", limits: Iterable[float] = ()) -> str:
+def span(low: float, high: float, spec: str = ".2f", limits: Sequence[float] = ()) -> str:
     """The two ends of an interval."""
-    held = tuple(limits)
-    return f"{rounded(low, spec, held)} to {rounded(high, spec, held)}"
+    return f"{rounded(low, spec, limits)} to {rounded(high, spec, limits)}"
 
 
-def optional(value: float | None, limits: Iterable[float] = ()) -> str:
-    """A rate, or a dash where there is none."""
-    return "–" if value is None else rounded(value, limits=limits)
+# -- figures of a verdict
 
 
-def counted(count: float, one: str) -> str:
-    """A count with its noun: "1 case", "3 cases", "2 replies"."""
-    many = f"{one[:-1]}ies" if one.endswith("y") else f"{one}s"
-    shown = f"{int(count):,}" if count == int(count) else f"{count:,g}"
-    return f"{shown} {one if count == 1 else many}"
+def is_unread_zero(item: MetricVerdict) -> bool:
+    """Whether a count of events is 0 only because nobody who may decide has read for it: no 0 was measured."""
+    return item.verdict == FigureState.UNREAD and item.value == 0 and metric_named(item.metric).made_of_events
 
 
-def listed(names: list[str]) -> str:
-    """ "a", "a and b", "a, b and c"."""
-    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else "".join(names)
+def judged_text(item: MetricVerdict, *, of_set: bool = False) -> str:
+    """A judgement's value; the word for having none where it has none, or nobody has read for it."""
+    return str(item.verdict) if item.value is None or is_unread_zero(item) else _bounded(item, item.value, of_set)
+
+
+def worse_text(item: MetricVerdict, *, of_set: bool = False) -> str:
+    """The value with open alarms counted against the model; empty where it is the same."""
+    return "" if item.worst is None or item.worst == item.value else _bounded(item, item.worst, of_set)
+
+
+def _bounded(item: MetricVerdict, value: float, of_set: bool) -> str:
+    """A metric's value: over the set events count cases, within a case they count facts or what else there is."""
+    if metric_named(item.metric).counts_events:
+        shown = counted(value, "case" if of_set else words("metrics")[item.metric].get("unit", "fact"))
+    else:
+        shown = number(item.metric, value, limit_values(item))
+    return f"at least {shown}" if item.at_least else shown
+
+
+def limit_values(item: MetricVerdict | None) -> list[float]:
+    """The numbers of a judgement's limits, on whose right side every figure has to be seen."""
+    return limit_numbers(item.limit, item.caution) if item else []
+
+
+def interval_text(item: MetricVerdict) -> str:
+    """A judgement's interval; empty where it has none, or nobody has read for the figure."""
+    if item.interval is None or is_unread_zero(item):
+        return ""
+    return span(item.interval.low, item.interval.high, ".3f", limit_values(item))
+
+
+def shared_reasons(judgements: Sequence[MetricVerdict]) -> list[Reason]:
+    """Reasons for having no figure that more than two metrics have: told once, below the table."""
+    missing = [item.reasons[0] for item in judgements if item.value is None and item.reasons]
+    counts = Counter(reason.code for reason in missing)
+    by_code = {reason.code: reason for reason in reversed(missing) if not reason.values}
+    return [by_code[code] for code in counts if counts[code] > 2 and code in by_code]
+
+
+def breaches_read(result: RunResult) -> bool:
+    """Whether somebody who may decide has read replies for broken demands: rules alone confirm none."""
+    return "breach" in result.deciders.deciding or bool(result.deciders.reviewers)

@@ -15,20 +15,17 @@ from records import judged, limits, record
 import pytest_clinical_drift
 from pytest_clinical_drift.gate.api import GateResult
 from pytest_clinical_drift.judging.labelled import GROUPS
-from pytest_clinical_drift.report.case_text import case_report
 from pytest_clinical_drift.report.clean import one_line, printable
 from pytest_clinical_drift.report.compare import render_html, render_text
 from pytest_clinical_drift.report.compare import render_markdown as compare_markdown
-from pytest_clinical_drift.report.figures import judged_text, worse_text
 from pytest_clinical_drift.report.headlines import run_sentence, unsettled_line
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.judge_text import judge_line, limit_rows
 from pytest_clinical_drift.report.markdown import render_markdown
-from pytest_clinical_drift.report.meaning import ungated_lines
-from pytest_clinical_drift.report.reasons import reason_text
+from pytest_clinical_drift.report.reasons import reason_text, ungated_lines
 from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels
-from pytest_clinical_drift.report.terminal import render_summary, sparkline
-from pytest_clinical_drift.report.words import counted, listed, rounded, words
+from pytest_clinical_drift.report.terminal import case_report, render_summary, sparkline
+from pytest_clinical_drift.report.words import counted, judged_text, listed, rounded, words, worse_text
 from pytest_clinical_drift.results.comparing import NamedRun
 from pytest_clinical_drift.results.dossier_file import Sheet
 from pytest_clinical_drift.results.models import RunResult
@@ -247,7 +244,7 @@ def test_judge_below_its_floor_is_shown_only() -> None:
 def test_chart_has_a_text_alternative_and_keeps_gaps() -> None:
     """A missing turn breaks the line; the label reads the values aloud."""
     line = Line("mean", [1.0, None, 0.5, 0.25], "line-main")
-    chart = curve_chart("Recall", [line], levels=[Level("0.8", 0.8)], marker=4)
+    chart = curve_chart("Recall", [line], levels=[Level("0.8", 0.8)], marker=(4, "T4"))
     assert 'aria-label="Recall. mean: 1.00, not evaluated, 0.50, 0.25"' in chart
     assert chart.count("<polyline") == 1
     assert chart.count("<circle") == 3

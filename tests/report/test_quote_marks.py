@@ -8,8 +8,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_clinical_drift.report.clean import printable
-from pytest_clinical_drift.report.highlights import Mark, find_quote, marked
+from pytest_clinical_drift.report.clean import Mark, find_quote, marked, printable
 
 _TAG = re.compile(r"</?mark(?: [^<>]*)?>")
 

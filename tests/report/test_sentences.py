@@ -91,7 +91,7 @@ def test_one_finding_on_turns_that_follow_is_told_once() -> None:
         [("gout", 4)],
         [("asthma", 6), ("asthma", 7)],
     ]
-    assert alarm_sentence(runs[0][0], 4) == 'turns 3 to 4: lost "asthma", not stated'
+    assert alarm_sentence(*runs[0]) == 'turns 3 to 4: lost "asthma", not stated'
 
 
 def test_large_counts_are_written_out() -> None:
