@@ -12,9 +12,8 @@ from pytest_clinical_drift.cases.faults import Location, did_you_mean
 from pytest_clinical_drift.cases.files import place_of
 from pytest_clinical_drift.cases.model import Case, facts_of, spoken
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.evidence.advice.breach import find_breaches
-from pytest_clinical_drift.evidence.advice.targets import target_of
-from pytest_clinical_drift.evidence.advice.words import OTHER
+from pytest_clinical_drift.evidence.advice.breach import find_breaches, target_of
+from pytest_clinical_drift.evidence.advice.orders import OTHER
 from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.evidence.terms.lexicon import find_terms, fold, lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, all_forms

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
 from pytest_clinical_drift.cases.summary_turns import probes_of
+from pytest_clinical_drift.evidence.advice.breach import forbidden_by
 from pytest_clinical_drift.evidence.advice.orders import advice_of
-from pytest_clinical_drift.evidence.advice.targets import forbidden_by
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.answers import UNSURE

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from pydantic import TypeAdapter
 
 from pytest_clinical_drift.cases.model import Case, facts_at
-from pytest_clinical_drift.evidence.advice.targets import forbidden_by
+from pytest_clinical_drift.evidence.advice.breach import forbidden_by
 
 
 class Forbidden(NamedTuple):

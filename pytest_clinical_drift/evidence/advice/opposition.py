@@ -7,13 +7,18 @@ recorded replies (`python -m benchmarks.alarms`): that takes a judge.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pytest_clinical_drift.evidence.advice.orders import Advice, advice_of, document_of
-from pytest_clinical_drift.evidence.advice.words import AWAY, TOWARD, words
+from pytest_clinical_drift.evidence.advice.orders import AWAY, TOWARD, Advice, advice_of, document_of, words
 from pytest_clinical_drift.evidence.reading.text import tokenise
 from pytest_clinical_drift.evidence.terms.index import ids_above, phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.language import ENGLISH_ONLY, rules_read
 from pytest_clinical_drift.evidence.terms.lexicon import Term
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, word_set
+
+_NEWS = word_set("advice", "news")
+_SHORT = 12
+_LEADING = frozenset(("do", "not", "never", "please", "don", "t", "you", "must", "should"))
+_COMPANY = frozenset(("with", "alongside", "beside"))
+_OTHER_ONE = frozenset(("second", "another", "other", "extra", "more", "additional"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,46 +33,31 @@ class Conflict:
     """reversed: both orders name the medicine in a short sentence; medicine: any other opposition."""
 
 
-NONE = Conflict(False, "no two orders on the same medicine exclude each other")
-_NEWS = word_set("advice", "news")
-
-
 def oppositions(earlier: str, later: str, news: str = "") -> Iterator[Conflict]:
     """Every opposition between two replies; `news` is what the patient wrote in between."""
     for new in advice_of(later):
         for old in advice_of(earlier):
             plain = {old.kind, new.kind} <= {TOWARD, AWAY} and not (old.conditional or new.conditional)
             medicine = _shared_medicine(old, new) if plain and old.wanted != new.wanted else ""
-            if medicine and not _explains(new) and not _is_news_of(medicine, news):
-                by_name = all(medicine in {t.concept.id for t in order.medicines} for order in (old, new))
-                kind = "reversed" if by_name and _is_bare(old) and _is_bare(new) else "medicine"
+            explained = medicine and phrases_between(new.document, "news", *new.document.sentence_span(new.first))
+            if medicine and not explained and not _is_news_of(medicine, news):
+                bare = all(_is_bare(order, medicine) for order in (old, new))
                 course = "first to have it, then not" if old.wanted else "first not to have it, then to"
-                reason = f"{medicine.partition(':')[2]}: {course}"
+                reason, kind = f"{medicine.partition(':')[2]}: {course}", "reversed" if bare else "medicine"
                 yield Conflict(True, reason, (old.quote, new.quote), severe=True, kind=kind)
 
 
-_SHORT = 12
-_LEADING = frozenset(("do", "not", "never", "please", "don", "t", "you", "must", "should"))
-
-
-def _is_bare(order: Advice) -> bool:
-    """ "Do not take any metoprolol today.": a short sentence that begins with its verb."""
+def _is_bare(order: Advice, medicine: str) -> bool:
+    """ "Do not take any metoprolol today.": a short sentence of its own that begins with its verb and names it."""
+    said, start = order.document.words, order.document.starts[order.first]
     first, stop = order.document.sentence_span(order.first)
-    verb = order.action in words().taking and first < order.first
-    leading = set(order.document.words[first : order.first]) - set(tokenise(order.action))
-    lasting = order.wanted or {"until", "till"}.isdisjoint(order.document.words[first:stop])
-    return verb and lasting and stop - first <= _SHORT and leading <= _LEADING and not _is_quoted(order)
-
-
-def _is_quoted(order: Advice) -> bool:
-    """In a blockquote, or inside quotation marks of its line: perhaps not said to the patient."""
-    text, start = order.document.raw, order.document.starts[order.first]
-    before = text[text.rfind("\n", 0, start) + 1 : start]
-    return before.lstrip().startswith(">") or before.count('"') % 2 == 1 or before.count("“") > before.count("”")
-
-
-_COMPANY = frozenset(("with", "alongside", "beside"))
-_OTHER_ONE = frozenset(("second", "another", "other", "extra", "more", "additional"))
+    leading = set(said[first : order.first]) - set(tokenise(order.action))
+    lasting = order.wanted or {"until", "till"}.isdisjoint(said[first:stop])
+    named = any(term.concept.id == medicine for term in order.medicines) and order.action in words().taking
+    # in a blockquote, or inside quotation marks of its line: perhaps not said to the patient
+    line = order.document.raw[order.document.raw.rfind("\n", 0, start) + 1 : start]
+    quoted = line.lstrip().startswith(">") or line.count('"') % 2 == 1 or line.count("“") > line.count("”")
+    return named and lasting and first < order.first and stop - first <= _SHORT and leading <= _LEADING and not quoted
 
 
 def _medicines(order: Advice) -> list[Term]:
@@ -91,21 +81,15 @@ def _shared_medicine(old: Advice, new: Advice) -> str:
     return ""
 
 
-def _explains(order: Advice) -> bool:
-    """Whether the sentence of a later order says what has changed."""
-    return bool(phrases_between(order.document, "news", *order.document.sentence_span(order.first)))
-
-
 def _is_news_of(medicine: str, message: str) -> bool:
     """Whether the patient's message brought news of the very medicine."""
-    if not message:
-        return False
-    document = document_of(message)  # read only where something was found: most pairs of turns have nothing
-    named = any(t.concept.id == medicine for t in term_index(document).medicines)
+    document = document_of(message)
+    named = any(term.concept.id == medicine for term in term_index(document).medicines)
     return named and not _NEWS.isdisjoint(document.words)
 
 
 def rules_conflict(earlier: str, later: str, news: str = "") -> Conflict:
     if not (rules_read(earlier) and rules_read(later)):
         return Conflict(False, ENGLISH_ONLY)
-    return next(oppositions(earlier, later, news), NONE)
+    none = Conflict(False, "no two orders on the same medicine exclude each other")
+    return next(oppositions(earlier, later, news), none)

@@ -10,14 +10,63 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any
 
-from pytest_clinical_drift.evidence.advice.words import AWAY, TOWARD, WAIT, Phrase, words
 from pytest_clinical_drift.evidence.facts.medications import is_modifier
-from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document, read
+from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document, read, tokenise
 from pytest_clinical_drift.evidence.terms.index import phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.lexicon import Term
 from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary, word_set
+
+TOWARD, AWAY, CARE, WAIT, OTHER = "toward", "away", "care", "wait", "other"
+Phrase = tuple[str, ...]
+
+_REACH = 14
+"""Tokens that an order governs at the most."""
+_BEFORE = 40
+"""Tokens before an order in which a condition or what "it" means is looked for."""
+_BREAKS = (";", ":", "–", "—", ".", "!", "?", "\n")
+_DENIERS = frozenset(("not", "never", "no", "neither", "nor", "cannot", "without"))
+_GOVERNS_NO_MORE = frozenset(("but", "because", "so", "which", "until", "unless", "if", "as"))
+_INSTEAD = (["rather", "than"], ["instead", "of"])
+_COPULAS = frozenset(("is", "are", "be", "was", "were", "it's", "that's", "s", "has", "have"))
+_REPORTING = frozenset(("say", "said", "think", "mean", "sure"))
+_JOINING = frozenset(("so", "but", "and", "it", "that", "which", "because"))
+_ADDRESSED = frozenset(("you", "he", "she", "we", "i"))
+_OBJECTS = frozenset(("the", "your", "it", "them", "any", "this", "that", "a", "an", "some", "all"))
+_AFTER_NOUNS = word_set("advice", "after_nouns")
+_MODIFIED = word_set("advice", "modified")
+
+
+class Words:
+    """The words of orders.yaml."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        said = {name: [tokenise(str(text)) for text in data[name]] for name in data if isinstance(data[name], list)}
+        self.verbs = _by_first_word({kind: said[kind] for kind in (TOWARD, AWAY, CARE, WAIT, OTHER)})
+        """By their first word, longest first, with the kind of each."""
+        self.judgements = _by_first_word({TOWARD: said["praise"], AWAY: said["blame"]})
+        self.licences = frozenset((*said["modals"], *said["advising"]))
+        """What stands before a verb that orders or permits: "you should", "safe to"."""
+        self.light = frozenset(map(str, data["openers"])) | _DENIERS
+        self.taking = frozenset(map(" ".join, said["taking"]))
+        """Verbs about something taken."""
+        self.had = self.taking | frozenset(map(" ".join, (*said["having"], *said["praise"], *said["blame"])))
+        """The same with judgements and other orders that may be about something taken."""
+        self.parted: dict[str, list[str]] = data["parted"]
+
+
+def _by_first_word(kinds: dict[str, list[Phrase]]) -> dict[str, list[tuple[Phrase, str]]]:
+    by_word: dict[str, list[tuple[Phrase, str]]] = {}
+    every = [(phrase, kind) for kind, phrases in kinds.items() for phrase in phrases]
+    for phrase, kind in sorted(every, key=lambda item: -len(item[0])):
+        by_word.setdefault(phrase[0], []).append((phrase, kind))
+    return by_word
+
+
+@lru_cache(maxsize=1)
+def words() -> Words:
+    return Words(load_vocabulary("orders"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +96,12 @@ class Advice:
         return self.polarity == "do"
 
 
-class _Cue(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Cue:
+    """An order's own words, and what it governs."""
+
     first: int
-    last: int
+    stop: int
     action: str
     kind: str
     wanted: bool
@@ -59,29 +111,12 @@ class _Cue(NamedTuple):
     """Behind the last one."""
 
 
-_REACH = 14
-"""Tokens that an order governs at the most."""
-_BEFORE = 40
-"""Tokens before an order in which a condition or what "it" means is looked for."""
-_BREAKS = (";", ":", "–", "—", ".", "!", "?", "\n")
-DENIERS = frozenset(("not", "never", "no", "neither", "nor", "cannot", "without"))
-_GOVERNS_NO_MORE = frozenset(("but", "because", "so", "which", "until", "unless", "if", "as"))
-_INSTEAD = (["rather", "than"], ["instead", "of"])
-_COPULAS = frozenset(("is", "are", "be", "was", "were", "it's", "that's", "s", "has", "have"))
-_REPORTING = frozenset(("say", "said", "think", "mean", "sure"))
-_JOINING = frozenset(("so", "but", "and", "it", "that", "which", "because"))
-_ADDRESSED = frozenset(("you", "he", "she", "we", "i"))
-_OBJECTS = frozenset(("the", "your", "it", "them", "any", "this", "that", "a", "an", "some", "all"))
-_AFTER_NOUNS = word_set("advice", "after_nouns")
-_MODIFIED = word_set("advice", "modified")
-
-
 class _Clause:
     """The tokens of one sentence from one mark to the next."""
 
     def __init__(self, document: Document, first: int, stop: int) -> None:
         self._document, self._first, self._stop = document, first, stop
-        self._words = document.words
+        self._words, self._gaps = document.words, document.gaps
 
     def cues(self) -> Iterator[_Cue]:
         at = self._first
@@ -89,7 +124,7 @@ class _Clause:
             cue = self._refused(at) or self._verb(at) or self._judgement(at)
             if cue is not None:
                 yield cue
-            at = cue.last + 1 if cue is not None else at + 1
+            at = cue.stop if cue is not None else at + 1
 
     def _phrase_at(self, at: int, listed: dict[str, list[tuple[Phrase, str]]]) -> tuple[Phrase, str] | None:
         phrases = listed.get(self._words[at], ())
@@ -104,29 +139,30 @@ class _Clause:
         near = self._words[max(self._first, at - 4) : at]
         for stopper in ("but", "and", "so", "because"):
             near = near[near.index(stopper) + 1 :] if stopper in near else near
-        unneeded = "no" in near and near[near.index("no") + 1 :][:1] == ["need"]
-        denied = unneeded or not (DENIERS - {"no"}).isdisjoint(near)
+        denied = not (_DENIERS - {"no"}).isdisjoint(near) or ("no", "need") in pairwise(near)
         if not self._is_licensed(at, begin, denied) or self._words[begin : begin + 2] == ["nothing", "else"]:
             return None
         denied = denied or self._words[begin : begin + 1] in (["nothing"], ["no"], ["none"])
         end = self._stop if kind == WAIT else self._end(begin)  # "wait until the morning"
-        particle = self._particle(phrase[0], begin)
-        if particle is not None:
-            phrase, kind, end = (*phrase, self._words[particle]), AWAY, particle
-        return _Cue(at, begin - 1, " ".join(phrase), kind, (kind != AWAY) != denied, begin, end)
+        # "leave the film off", "put that pad away", "throw it out"
+        particles = words().parted.get(phrase[0], ())
+        for place in range(begin + 1, min(self._stop, begin + 7)):
+            if self._words[place] in particles and "," not in self._gaps[place]:
+                phrase, kind, end = (*phrase, self._words[place]), AWAY, place
+                break
+        return _Cue(at, begin, " ".join(phrase), kind, (kind != AWAY) != denied, begin, end)
 
     def _is_licensed(self, at: int, begin: int, denied: bool) -> bool:
         """Whether a verb orders or permits: in the imperative, or after "you should", "fine to" or "you do not"."""
-        gaps, light = self._document.gaps, words().openers | DENIERS
-        place = at - 1
+        gaps, light = self._gaps, words().light
         if self._words[at - 1] in ("and", "then") and not _OBJECTS.isdisjoint(self._words[begin : begin + 1]):
             return True
+        place = at - 1
         while place >= self._first and self._words[place] in light and gaps[place + 1] != ",":
             place -= 1
         if place < self._first or gaps[place + 1] == ",":
             return True
-        for length in (1, 2, 3):
-            before = place - length
+        for before in range(place - 1, place - 4, -1):
             if tuple(self._words[max(self._first, before + 1) : place + 1]) in words().licences:
                 return before < self._first or self._words[before] in _ADDRESSED | light | _COPULAS
         return denied and self._words[place] == "you"
@@ -137,34 +173,24 @@ class _Clause:
                 return place
         return min(self._stop, begin + _REACH)
 
-    def _particle(self, verb: str, begin: int) -> int | None:
-        """The particle of "leave the film off", "put that pad away", "throw it out"; None for another verb."""
-        particles = load_vocabulary("orders")["parted"].get(verb, ())
-        for place in range(begin + 1, min(self._stop, begin + 7)):
-            if "," in self._document.gaps[place]:
-                return None
-            if self._words[place] in particles:
-                return place
-        return None
-
     def _refused(self, at: int) -> _Cue | None:
         """ "No ibuprofen, naproxen or aspirin" at the start of a clause or after a comma, and "no need for"."""
-        gaps = self._document.gaps
-        if self._words[at : at + 3] == ["no", "need", "for"]:
-            return _Cue(at, at + 2, "no need for", AWAY, False, at + 3, self._end(at + 3))
-        begins = at == self._first or gaps[at].startswith((",", "("))
         following = self._words[at + 1 : min(self._stop, at + 5)]
-        if self._words[at] != "no" or not begins or not following or gaps[at + 1]:
+        if self._words[at] != "no" or not following or self._gaps[at + 1]:
             return None
-        if following[0] in ("need", "longer") or not _COPULAS.isdisjoint(following[1:]):
+        if following[:2] == ["need", "for"]:
+            return _Cue(at, at + 3, "no need for", AWAY, False, at + 3, self._end(at + 3))
+        begins = at == self._first or self._gaps[at].startswith((",", "("))
+        if not begins or following[0] in ("need", "longer") or not _COPULAS.isdisjoint(following[1:]):
             return None
-        ends = (place for place in range(at + 2, self._end(at + 1)) if self._words[place] in _AFTER_NOUNS)
-        return _Cue(at, at, "no", AWAY, False, at + 1, next(ends, self._end(at + 1)))
+        end = self._end(at + 1)
+        ends = (place for place in range(at + 2, end) if self._words[place] in _AFTER_NOUNS)
+        return _Cue(at, at + 1, "no", AWAY, False, at + 1, next(ends, end))
 
     def _judgement(self, at: int) -> _Cue | None:
         """ "X is fine", "X isn't suitable for you": what stands before is judged."""
         form = self._phrase_at(at, words().judgements) if at > self._first else None
-        joined = (n for n in range(at - 1, self._first, -1) if self._document.gaps[n] == ",")
+        joined = (n for n in range(at - 1, self._first, -1) if self._gaps[n] == ",")
         begin = next((n for n in joined if self._words[n] in _JOINING), self._first)
         before = self._words[begin:at]
         if form is None or not _REPORTING.isdisjoint(before):
@@ -173,18 +199,21 @@ class _Clause:
         acting = phrase[0] in ("works", "will", "does", "should")
         if kind == TOWARD and not acting and _COPULAS.isdisjoint(before[-6:]):
             return None
-        denied = not DENIERS.isdisjoint(before[-3:])
-        return _Cue(at, at + len(phrase) - 1, " ".join(phrase), kind, (kind == TOWARD) != denied, begin, at)
+        denied = not _DENIERS.isdisjoint(before[-3:])
+        return _Cue(at, at + len(phrase), " ".join(phrase), kind, (kind == TOWARD) != denied, begin, at)
 
 
 def _advice(document: Document, cue: _Cue, end: int, span: tuple[int, int]) -> Advice:
-    last = max(cue.begin, end - 1)
-    begin, last = min(cue.begin, span[1] - 1), min(last, span[1] - 1)
+    begin, last = min(cue.begin, span[1] - 1), min(max(cue.begin, end - 1), span[1] - 1)
     medicines = _medicines(document, begin, last, by_it=cue.action in words().had)
+    label = document.label_of(cue.first)
+    labelled = label.endswith((" if", " for", " when")) or label.startswith(("if ", "when ", "999", "call 999"))
+    behind = min(span[1], max(cue.end, cue.stop - 1) + 1)
+    condition = labelled or phrases_between(document, "conditions", max(span[0], cue.first - _BEFORE), behind)
     start, stop = document.starts[span[0]], document.ends[span[1] - 1]
     return Advice(
         cue.action, cue.kind, "do" if cue.wanted else "don't", medicines[0].concept.id if medicines else None,
-        document.raw[start:stop], start, stop, _is_conditional(document, cue, span), begin, last, medicines, document,
+        document.raw[start:stop], start, stop, bool(condition), begin, last, medicines, document,
     )  # fmt: skip
 
 
@@ -198,24 +227,6 @@ def _medicines(document: Document, begin: int, last: int, *, by_it: bool) -> tup
     here = [t for t in before if document.sentences[t.first] == document.sentences[begin]]
     last_one = [t for t in before if document.sentences[t.first] == document.sentences[begin] - 1]
     return tuple(here[-1:] or (last_one if len({t.concept for t in last_one}) == 1 else ()))
-
-
-def _is_conditional(document: Document, cue: _Cue, span: tuple[int, int]) -> bool:
-    """Whether a label, or the sentence up to the end of the order, names a condition."""
-    label = " ".join(document.labels_of(cue.first)[:1])
-    if label.endswith((" if", " for", " when")) or label.startswith(("if ", "when ", "999", "call 999")):
-        return True
-    behind = min(span[1], max(cue.end, cue.last) + 1)
-    return bool(phrases_between(document, "conditions", max(span[0], cue.first - _BEFORE), behind))
-
-
-def broken(document: Document, index: int) -> bool:
-    """Whether a new clause or list item begins at a token."""
-    gap = document.gaps[index] if index < len(document.gaps) else "\n"
-    if any(mark in gap for mark in _BREAKS):
-        return True
-    before, own = document.segments[index - 1] if index else -1, document.segments[index]
-    return before >= 0 and before != own and document.segment_kinds[before] in (HEADING, LABEL)
 
 
 def find_advice(text: str) -> list[Advice]:
@@ -237,12 +248,19 @@ def _orders(document: Document, start: int) -> Iterator[Advice]:
     span = first, stop = document.sentence_span(start)
     if is_question(document, stop):
         return
-    marks = [first, *(at for at in range(first + 1, stop) if broken(document, at)), stop]
+    marks = [first, *(at for at in range(first + 1, stop) if _begins_clause(document, at)), stop]
     for begin, end in pairwise(marks):
         cues = list(_Clause(document, begin, end).cues())
         for number, cue in enumerate(cues):
-            following = [c.first for c in cues[number + 1 : number + 2] if cue.begin > cue.last]
+            following = [c.first for c in cues[number + 1 : number + 2] if cue.begin >= cue.stop]
             yield _advice(document, cue, min([cue.end, *following]), span)
+
+
+def _begins_clause(document: Document, index: int) -> bool:
+    """Whether a new clause or list item begins at a token."""
+    before, own = document.segments[index - 1], document.segments[index]
+    titled = before != own and document.segment_kinds[before] in (HEADING, LABEL)
+    return titled or any(mark in document.gaps[index] for mark in _BREAKS)
 
 
 def is_question(document: Document, stop: int) -> bool:
