@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from pytest_clinical_drift.cases.model import CriticalEntity
 from pytest_clinical_drift.evidence.facts import allergies, measured, medications, stated
-from pytest_clinical_drift.evidence.facts.essential import hold_to_essential
+from pytest_clinical_drift.evidence.facts.caveats import hold_to_essential, unsure_of_person
 from pytest_clinical_drift.evidence.facts.fact import (
     ABSENT,
     ALLERGY,
@@ -24,77 +24,17 @@ from pytest_clinical_drift.evidence.facts.fact import (
     decide,
     words_of,
 )
-from pytest_clinical_drift.evidence.facts.other_people import unsure_of_person
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
 from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.mentions.cues import HYPOTHETICAL
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.quantities.dates import dates
 from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
+from pytest_clinical_drift.evidence.terms.index import ids_above
 from pytest_clinical_drift.evidence.terms.language import ENGLISH_ONLY, NOT_ENGLISH, rules_read
 from pytest_clinical_drift.evidence.terms.lexicon import lexicon
-from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, Concept
+from pytest_clinical_drift.evidence.terms.vocabulary import DRUG
 from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
-
-_SHORTEST = 4
-"""Letters of a word that can be an echo of a name."""
-
-
-def is_unnamed(fact: Fact, document: Document) -> bool:
-    """Whether nothing in a text can be this fact: then it was lost, and not put in other words.
-
-    Only for facts whose core has a name in the vocabulary. A circumstance can always be put otherwise, a denial by
-    saying nothing, and a tablet of several medicines by any name for it.
-    """
-    if fact.core.concept is None or fact.core.denied or fact.core.other or fact.worded or _is_mixture(fact):
-        return False
-    return _echoes(fact).isdisjoint(loose_stems(document)) and not _shares_figure(fact, document)
-
-
-def _is_mixture(fact: Fact) -> bool:
-    medicines = [s for s in (fact.core, *fact.details) if s.concept is not None and s.concept.kind == DRUG]
-    return len(medicines) > 1 or any(s.concept is not None and s.concept.contains for s in medicines)
-
-
-@lru_cache(maxsize=4096)
-def _echoes(fact: Fact) -> frozenset[str]:
-    """Stems of every telling word in the names of what the fact speaks of, and of all that it is a kind of."""
-    echoes: set[str] = set()
-    for slot in (fact.core, *fact.details):
-        echoes.update(_telling(slot.text))
-        if slot.concept is not None:
-            above = (*slot.concept.ancestors, *slot.concept.implies, *slot.concept.contains)
-            known = lexicon().concepts
-            for concept in (slot.concept, *(known[i] for i in above if i in known)):
-                echoes.update(_names(concept))
-    return frozenset(echoes)
-
-
-@lru_cache(maxsize=4096)
-def _names(concept: Concept) -> frozenset[str]:
-    listed = [concept.name]
-    for key in ("synonyms", "lay", "brands", "abbreviations"):
-        listed += map(str, concept.data.get(key, ()))
-    return frozenset(stem for name in listed for stem in _telling(name))
-
-
-def _telling(name: str) -> frozenset[str]:
-    return frozenset(map(loose_stem, (w for w in tokenise(name) if len(w) >= _SHORTEST and w.isalpha()))) - _general()
-
-
-@lru_cache(maxsize=1)
-def _general() -> frozenset[str]:
-    return frozenset(loose_stem(word) for word in words_of("filler") | words_of("general"))
-
-
-def _shares_figure(fact: Fact, document: Document, besides: Sequence[tuple[int, int]] = ()) -> bool:
-    """A date or a dose of the fact, outside of some places: whatever stands beside it may be the fact."""
-    if not besides and any(wanted.agrees(date) for wanted in fact.dates for date in dates(document)):
-        return True
-    wanted = {(a.value, a.dimension) for a in amounts(fact.document) if a.unit is not None or a.ratio}
-    others = [a for a in amounts(document) if not any(first <= a.first <= last for first, last in besides)]
-    return any((a.value, a.dimension) in wanted for a in others)
-
 
 _FRAMES: dict[str, Callable[[Fact, Document], list[Statement]]] = {
     MEDICATION: medications.statements,
@@ -102,6 +42,9 @@ _FRAMES: dict[str, Callable[[Fact, Document], list[Statement]]] = {
     ALLERGY: allergies.statements,
     STATED: stated.statements,
 }
+_SHORTEST = 4
+"""Letters of a word that can be an echo of a name."""
+_NAMES = ("synonyms", "lay", "brands", "abbreviations")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +123,40 @@ def _outcome(fact: Fact, document: Document) -> Outcome:
         # "Does she have a penicillin allergy?" tells nobody that she has one
         if statement.said in (Said.PLAIN, Said.PART) and all((HYPOTHETICAL, "?") in found for found in cues):
             statements[number] = replace(statement, said=Said.DOUBT, reason="only asked about", rule="not-asserted")
-    outcome = decide(statements, unnamed=not statements and is_unnamed(fact, document))
+    outcome = decide(statements, unnamed=not statements and _is_unnamed(fact, document))
     if outcome.rule == "other-figure" and outcome.certain and _shares_figure(fact, document, besides=outcome.spans):
         return replace(outcome, certain=False)  # "missed lamotrigine (150 mg) for six days. Restart: 25 mg once daily"
     return outcome
+
+
+def _is_unnamed(fact: Fact, document: Document) -> bool:
+    """Whether nothing in a text can be this fact: then it was lost, and not put in other words.
+
+    Only for facts whose core has a name in the vocabulary. A circumstance can always be put otherwise, a denial by
+    saying nothing, and a tablet of several medicines by any name for it.
+    """
+    concepts = [slot.concept for slot in (fact.core, *fact.details) if slot.concept is not None]
+    mixture = sum(concept.kind == DRUG for concept in concepts) > 1 or any(concept.contains for concept in concepts)
+    if fact.core.concept is None or fact.core.denied or fact.core.other or fact.worded or mixture:
+        return False
+    dated = any(wanted.agrees(date) for wanted in fact.dates for date in dates(document))
+    return _echoes(fact).isdisjoint(loose_stems(document)) and not (dated or _shares_figure(fact, document))
+
+
+@lru_cache(maxsize=4096)
+def _echoes(fact: Fact) -> frozenset[str]:
+    """Stems of every telling word in the names of what the fact speaks of, and of all that it is a kind of."""
+    slots, known = (fact.core, *fact.details), lexicon().concepts
+    names = {slot.text for slot in slots}
+    for concept in (slot.concept for slot in slots if slot.concept is not None):
+        for one in (concept, *(known[above] for above in ids_above(concept) if above in known)):
+            names.update((one.name, *(str(name) for field in _NAMES for name in one.data.get(field, ()))))
+    telling = {word for name in names for word in tokenise(name) if len(word) >= _SHORTEST and word.isalpha()}
+    return frozenset(map(loose_stem, telling)).difference(map(loose_stem, words_of("filler") | words_of("general")))
+
+
+def _shares_figure(fact: Fact, document: Document, besides: Sequence[tuple[int, int]] = ()) -> bool:
+    """A figure of the fact, outside of some places: whatever stands beside it may be the fact."""
+    wanted = {(a.value, a.dimension) for a in amounts(fact.document) if a.unit is not None or a.ratio}
+    others = [a for a in amounts(document) if not any(first <= a.first <= last for first, last in besides)]
+    return any((a.value, a.dimension) in wanted for a in others)
