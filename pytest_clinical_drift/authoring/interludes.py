@@ -1,7 +1,7 @@
 """Which interludes suit a case, and which are near to its facts."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -63,24 +63,33 @@ def spares(case: Case) -> Callable[[Thread], bool]:
     The same class of medicine or the same kind of result with another value is no entry of the case, unless the class
     is forbidden or the patient reacts to it.
     """
-    statements = list(_statements(case))
+    facts, entries = [fact for fact, _ in facts_of(case)], [entry for _, _, entry in spoken(case)]
+    changes = [update.becomes for turn in case.turns for update in turn.updates if update.becomes]
+    forbidden = [name for fact in facts for name in fact.forbids]
+    forbidden += [wish.text for entry in entries for wish in entry.expect.must_not]
+    demanded = [wish.text for entry in entries for wish in entry.expect.must]
+    statements = [*(text for fact in facts for text in (fact.text, *fact.aliases)), *changes, *forbidden, *demanded]
     own = _named_in(statements)
-    refused = _named_in(_refused(case)).ids(DRUG, DRUG_CLASS)
+    reactions = [fact.text for fact in facts if fact.kind in _REACTIONS]
+    refused = _named_in([*forbidden, *reactions]).ids(DRUG, DRUG_CLASS)
     opening = _OPENING.match(case.patient_summary)
     patient = _capitalised(opening.group()) if opening else frozenset()
-    messages = [entry.message for _, _, entry in spoken(case)]
-    said = _capitalised(" ".join((case.patient_summary, *statements, *messages)))
+    said = _capitalised(" ".join((case.patient_summary, *statements, *(entry.message for entry in entries))))
     wordings = [stems for text in statements if (stems := content_stems(text))]
+    words = load_vocabulary("word_sets")["interludes"]
 
     def leaves_alone(thread: Thread) -> bool:
         named = _named_in((*thread.messages, *thread.entries))
+        # a measure says something by itself only with its value
+        shared = [concept for concept in named.concepts & own.concepts if concept.kind != MEASURE]
+        people = {name for name in _capitalised(thread.person or "") if name.lower() not in words["titles"]}
         return (
-            not _same_entry(named, own)
+            all(concept.id in words["generic"] for concept in shared)
             and named.values.isdisjoint(own.values)
             and not any(concept.ancestors & refused or concept.id in refused for concept in named.concepts)
-            and _people(thread).isdisjoint(said)
+            and people.isdisjoint(said)
             and patient.isdisjoint(_capitalised(" ".join(thread.messages)))
-            and not any(stems <= words for stems in wordings for words in _stems(thread))
+            and not any(stems <= held for stems in wordings for held in _stems(thread))
         )
 
     return leaves_alone
@@ -104,30 +113,6 @@ def near(case: Case) -> Callable[[Thread], tuple[str, ...]]:
         )
 
     return mistaken
-
-
-def _same_entry(named: Named, own: Named) -> bool:
-    """Whether an entry is shared that says something by itself: a measure does so only with its value."""
-    generic = load_vocabulary("word_sets")["interludes"]["generic"]
-    return any(concept.kind != MEASURE and concept.id not in generic for concept in named.concepts & own.concepts)
-
-
-def _statements(case: Case) -> Iterator[str]:
-    """The texts whose entries belong to the case: facts, new values, what is forbidden, what is demanded."""
-    for fact, _ in facts_of(case):
-        yield from (fact.text, *fact.aliases, *fact.forbids)
-    yield from (update.becomes for turn in case.turns for update in turn.updates if update.becomes)
-    for _, _, entry in spoken(case):
-        yield from (wish.text for wish in (*entry.expect.must, *entry.expect.must_not))
-
-
-def _refused(case: Case) -> Iterator[str]:
-    """What must not be given: forbidden things, and whatever the patient reacts to."""
-    for fact, _ in facts_of(case):
-        yield from fact.forbids
-        if fact.kind in _REACTIONS:
-            yield fact.text
-    yield from (wish.text for _, _, entry in spoken(case) for wish in entry.expect.must_not)
 
 
 def _named_in(texts: Iterable[str]) -> Named:
@@ -154,12 +139,6 @@ def _named(text: str) -> Named:
 def _stems(thread: Thread) -> tuple[frozenset[str], ...]:
     """The words of each message, by their stems: a fact without an entry of its own is stated by all of its words."""
     return tuple(content_stems(message) for message in thread.messages)
-
-
-def _people(thread: Thread) -> frozenset[str]:
-    """Names of the person that a thread is about."""
-    titles = load_vocabulary("word_sets")["interludes"]["titles"]
-    return frozenset(name for name in _capitalised(thread.person or "") if name.lower() not in titles)
 
 
 def _capitalised(text: str) -> frozenset[str]:

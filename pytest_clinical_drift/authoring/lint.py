@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tabulate import tabulate
 
-from pytest_clinical_drift.authoring import Remark, Remarks, facts, replies, turns
+from pytest_clinical_drift.authoring import Remark, Remarks, facts, replies
 from pytest_clinical_drift.cases.files import readable_cases
 from pytest_clinical_drift.cases.model import Case, spoken
 
@@ -18,9 +18,9 @@ _CHECKS: tuple[Callable[[Case], Remarks], ...] = (
     facts.facts_in_summary,
     facts.hard_stops,
     facts.medicines_and_doses,
-    turns.lengths,
-    turns.facts_in_messages,
-    turns.explicit_changes,
+    facts.lengths,
+    facts.facts_in_messages,
+    facts.explicit_changes,
     replies.unknown_terms,
     replies.ruled_turns,
     replies.demands,

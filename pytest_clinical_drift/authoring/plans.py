@@ -2,7 +2,7 @@
 
 Every component of a plan carries the words that it rests on. Reasoning is JSONL in the style of OpenR1-Psy:
 `counselor_think` stands in the row, or in the turns of its `conversation`. Cue words propose components, an inference
-model confirms them.
+model confirms them. `data/vocabulary/plan_components.yaml` holds the components.
 """
 
 from __future__ import annotations
@@ -10,15 +10,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
 from pytest_clinical_drift.cases.faults import first_fault
-from pytest_clinical_drift.cases.files import parse_data, read_text
+from pytest_clinical_drift.cases.files import numbered_lines, parse_data, read_text
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
@@ -31,8 +29,9 @@ THRESHOLD = 0.8
 _MOST_SENTENCES = 6
 """Sentences that are shown to the verifier for each component, those with most cues first."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
-_WORDS = (5, 80)
+_WORDS = range(5, 81)
 """Fragments and run-on paragraphs mislead an inference model."""
+_FRAME_KINDS = {"medication": "medication", "measured": "measurement", "allergy": "allergy", "stated": "diagnosis"}
 
 
 class Component(NamedTuple):
@@ -43,8 +42,7 @@ class Component(NamedTuple):
     """How sure the model is that the best quote says so; None for rules."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     case_id: str
     text: str
     components: tuple[Component, ...]
@@ -54,23 +52,6 @@ class Plan:
     @property
     def source(self) -> str:
         return "rules" if self.row is None else "linked"
-
-
-class _Word(BaseModel):
-    """An entry of data/vocabulary/plan_components.yaml; which fields it has depends on its list."""
-
-    id: str = ""
-    sentence: str
-    kinds: frozenset[str] = frozenset()
-    hypothesis: str = ""
-    cues: tuple[str, ...] = ()
-
-
-@lru_cache(maxsize=1)
-def plan_words() -> dict[str, tuple[_Word, ...]]:
-    """The components that a plan may have, by list: rules, closing, linked."""
-    lists = load_vocabulary("plan_components").items()
-    return {name: tuple(_Word.model_validate(entry) for entry in entries) for name, entries in lists}
 
 
 def make_plans(
@@ -88,10 +69,31 @@ def make_plans(
     plans = []
     for case in cases:
         named = [by_case.get(case.id), *(by_row.get(str(name)) for name in (linked or {}).get(case.id, ()))]
-        row = next((row for row in named if row is not None), None)
+        row = next(filter(None, named), None)
         if not case.target_plan:
             plans.append((row and verify and classify(case.id, row, verify)) or synthesise(case))
     return plans
+
+
+def write_plans(plans: Sequence[Plan], file: Path, *, verifier: str | None = None) -> None:
+    """Write `target_plans.json`, with the original's fields; equal plans give an equal file."""
+    counts = {source: sum(plan.source == source for plan in plans) for source in ("rules", "linked")}
+    entries = {
+        plan.case_id: {
+            "plan": plan.text,
+            "source": plan.source,
+            "source_openr1_id": plan.row,
+            "plan_components": [part.id for part in plan.components],
+            "plan_component_evidence": {
+                part.id: {"quotes": part.evidence, "probability": part.probability} for part in plan.components
+            },
+        }
+        for plan in sorted(plans, key=lambda plan: plan.case_id)
+    }
+    meta = {"generator": "pytest-clinical-drift", "verifier": verifier, "plans": len(plans), **counts}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"meta": meta, "plans": entries}, indent=2, ensure_ascii=False)
+    file.write_text(f"{text}\n", encoding="utf-8")
 
 
 # ---- from reasoning
@@ -118,17 +120,17 @@ class Reasoning(_Thought):
 def read_reasoning(file: Path) -> list[Reasoning]:
     """The rows of a JSONL file that hold reasoning; a bad line is an InputError that names it."""
     rows = []
-    for place, line in enumerate(read_text(file).splitlines()):
-        if line.strip():
-            try:
-                row = Reasoning.model_validate_json(line)
-            except ValidationError as error:
-                fault = f"not a row with 'counselor_think' ({first_fault(error)})"
-                raise InputError(f"{file}, line {place + 1}: {fault}") from None
-            rows.append(row if row.row is not None else row.model_copy(update={"row": place}))
-    if not any(row.text for row in rows):
+    for number, line in numbered_lines(file):
+        try:
+            row = Reasoning.model_validate_json(line)
+        except ValidationError as error:
+            fault = f"not a row with 'counselor_think' ({first_fault(error)})"
+            raise InputError(f"{file}, line {number}: {fault}") from None
+        if row.text:
+            rows.append(row if row.row is not None else row.model_copy(update={"row": number - 1}))
+    if not rows:
         raise InputError(f"{file}: no row holds 'counselor_think'")
-    return [row for row in rows if row.text]
+    return rows
 
 
 def links(cases: Path) -> dict[str, list[int | str]]:
@@ -147,25 +149,28 @@ def links(cases: Path) -> dict[str, list[int | str]]:
 def classify(case_id: str, reasoning: Reasoning, verify: Verifier) -> Plan | None:
     """The plan of the components that the reasoning holds; None when the verifier confirms none."""
     tidy = (" ".join(sentence.split()) for sentence in _SENTENCE.split(reasoning.text))
-    sentences = list(dict.fromkeys(s for s in tidy if _WORDS[0] <= len(s.split()) <= _WORDS[1]))
-    parts = plan_words()["linked"]
-    pairs = [(sentence, part.hypothesis) for part in parts for sentence in _with_cues(part, sentences)]
+    sentences = list(dict.fromkeys(sentence for sentence in tidy if len(sentence.split()) in _WORDS))
+    parts = load_vocabulary("plan_components")["linked"]
+    pairs = [(sentence, part["hypothesis"]) for part in parts for sentence in _with_cues(part["cues"], sentences)]
     scored = sorted(zip(verify(pairs), pairs, strict=True), key=lambda pair: -pair[0])
     texts, components = [], []
     for part in parts:
-        matching = [(p, sentence) for p, (sentence, said) in scored if said == part.hypothesis and p >= THRESHOLD]
+        matching = [(p, sentence) for p, (sentence, said) in scored if said == part["hypothesis"] and p >= THRESHOLD]
         if matching:
-            texts.append(part.sentence)
-            components.append(Component(part.id, tuple(sentence for _, sentence in matching), round(matching[0][0], 4)))
+            texts.append(part["sentence"])
+            evidence = tuple(sentence for _, sentence in matching)
+            components.append(Component(part["id"], evidence, round(matching[0][0], 4)))
     return Plan(case_id, " ".join(texts), tuple(components), reasoning.row) if components else None
 
 
-def _with_cues(part: _Word, sentences: Sequence[str]) -> list[str]:
+def _with_cues(cues: Sequence[str], sentences: Sequence[str]) -> list[str]:
     """Sentences with words that begin with a cue, those with most cues first."""
-    cues = [re.compile(rf"(?<![^\W\d_]){re.escape(cue)}", re.IGNORECASE) for cue in part.cues]
-    counted = [(sum(bool(cue.search(sentence)) for cue in cues), sentence) for sentence in sentences]
-    best = sorted((pair for pair in counted if pair[0]), key=lambda pair: -pair[0])
-    return [sentence for _, sentence in best[:_MOST_SENTENCES]]
+
+    def found(sentence: str) -> int:
+        begins = (rf"(?<![^\W\d_]){re.escape(cue)}" for cue in cues)
+        return sum(re.search(cue, sentence, re.IGNORECASE) is not None for cue in begins)
+
+    return sorted(filter(found, sentences), key=found, reverse=True)[:_MOST_SENTENCES]
 
 
 # ---- by rules
@@ -174,58 +179,36 @@ def _with_cues(part: _Word, sentences: Sequence[str]) -> list[str]:
 def synthesise(case: Case) -> Plan:
     """The plan that follows from what is true of the patient at the end of the case."""
     facts = [state.fact for state in facts_at(case, len(case.turns)) if not state.ended]
-    (closing,) = plan_words()["closing"]
+    words = load_vocabulary("plan_components")
     sentences, components = [], []
-    for rule in plan_words()["rules"]:
-        chosen = [fact for fact in facts if _belongs(rule, fact)]
-        texts = dict.fromkeys(
-            f"{', '.join(fact.forbids)} (because of {fact.text})" if fact.forbids and rule.id == "avoid" else fact.text
+    for rule in words["rules"]:
+        name, chosen = rule["id"], [fact for fact in facts if _belongs(rule, fact)]
+        texts = [
+            f"{', '.join(fact.forbids)} (because of {fact.text})" if fact.forbids and name == "avoid" else fact.text
             for fact in chosen
-        )
-        if texts:
-            sentences.append(rule.sentence.format(facts="; ".join(texts)))
-            components.append(Component(rule.id, tuple(fact.text for fact in chosen)))
-    return Plan(case.id, " ".join((*sentences, closing.sentence)), (*components, Component(closing.id, ())))
+        ]
+        if chosen:
+            sentences.append(rule["sentence"].format(facts="; ".join(dict.fromkeys(texts))))
+            components.append(Component(name, tuple(fact.text for fact in chosen)))
+    for closing in words["closing"]:
+        sentences.append(closing["sentence"])
+        components.append(Component(closing["id"], ()))
+    return Plan(case.id, " ".join(sentences), tuple(components))
 
 
-def _belongs(rule: _Word, fact: CriticalEntity) -> bool:
-    """What a fact forbids is avoided, whatever its kind, and said once: background need not repeat it."""
-    if fact.forbids and rule.id in ("avoid", "background"):
-        return rule.id == "avoid"
-    return _kind(fact) in rule.kinds
+def _belongs(rule: Mapping[str, Any], fact: CriticalEntity) -> bool:
+    """What a fact forbids is avoided, whatever its kind, and said once: background need not repeat it.
 
-
-_FRAME_KINDS = {"medication": "medication", "measured": "measurement", "allergy": "allergy", "stated": "diagnosis"}
-
-
-def _kind(fact: CriticalEntity) -> str:
-    """What kind of fact it is: a medication that was stopped is not to be continued, one to avoid is not taken."""
+    A medication that was stopped is not to be continued, one to avoid is not taken.
+    """
+    if fact.forbids and rule["id"] in ("avoid", "background"):
+        return bool(rule["id"] == "avoid")
     parsed = parse_fact(fact.text, fact.kind)
+    kind = "negative" if parsed.core.denied else ("social" if parsed.worded else _FRAME_KINDS[parsed.frame])
+    kind = fact.kind or kind
     if parsed.core.concept is not None and parsed.core.concept.kind in (DRUG, DRUG_CLASS):
         if parsed.ended:
-            return "stopped"
-        if parsed.core.denied and fact.kind != "negative":
-            return "avoid"
-    kind = "negative" if parsed.core.denied else ("social" if parsed.worded else _FRAME_KINDS[parsed.frame])
-    return fact.kind or kind
-
-
-def write_plans(plans: Sequence[Plan], file: Path, *, verifier: str | None = None) -> None:
-    """Write `target_plans.json`, with the original's fields; equal plans give an equal file."""
-    counts = {source: sum(plan.source == source for plan in plans) for source in ("rules", "linked")}
-    entries = {
-        plan.case_id: {
-            "plan": plan.text,
-            "source": plan.source,
-            "source_openr1_id": plan.row,
-            "plan_components": [part.id for part in plan.components],
-            "plan_component_evidence": {
-                part.id: {"quotes": part.evidence, "probability": part.probability} for part in plan.components
-            },
-        }
-        for plan in sorted(plans, key=lambda plan: plan.case_id)
-    }
-    meta = {"generator": "pytest-clinical-drift", "verifier": verifier, "plans": len(plans), **counts}
-    file.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"meta": meta, "plans": entries}, indent=2, ensure_ascii=False)
-    file.write_text(f"{text}\n", encoding="utf-8")
+            kind = "stopped"
+        elif parsed.core.denied and fact.kind != "negative":
+            kind = "avoid"
+    return kind in rule["kinds"]
