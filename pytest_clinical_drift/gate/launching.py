@@ -22,14 +22,12 @@ from pytest_clinical_drift.gate.options import RESULTS, STORE
 from pytest_clinical_drift.gate.pytest_reports import Say, shown
 from pytest_clinical_drift.gate.shard_workers import DIED, Run, ShardJob, local_workers, ray_workers
 from pytest_clinical_drift.report.words import counted
-from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
+from pytest_clinical_drift.results.files import read_results
 from pytest_clinical_drift.results.inputs import read_inputs
 
-PLACE = Path(STORE).parent
 _OURS = ("--drift-shard", "--drift-results", "--drift-store", "--junitxml", "--junit-xml")
-_JUDGED = (0, 1, 6, 7)
-"""Exit codes of a shard that came to its end."""
-_BAD_INPUT, _INTERRUPTED = 4, 2
+_JUDGED, _BAD_INPUT, _INTERRUPTED = (0, 1, 6, 7), 4, 2
+"""Exit codes of a shard that came to its end, of one that pytest refused, and of this command after Ctrl-C."""
 _DONE = "merged"
 _LINE_EVERY = 10.0
 """Seconds between two lines of progress."""
@@ -51,16 +49,20 @@ def launch(
         raise InputError("launch: --workers and --shards must be at least 1")
     if retries < 0:
         raise InputError(f"launch: --retries must be at least 0, found {retries}")
+    place, _, address = on.partition(":")
+    if on != "local" and place != "ray":
+        raise InputError(f"launch --on {on}: expected local, ray or ray:ADDRESS")
     # on a cluster, smaller parts: what dies with a node is less, and no worker waits long for the last one
-    jobs = _jobs(options, shards or (2 * workers if on.startswith("ray") else workers))
-    launched = _Launch(jobs, _workers(on, workers), retries, say)
+    jobs = _jobs(options, shards or (2 * workers if place == "ray" else workers))
+    run = ray_workers(workers, address) if place == "ray" else local_workers(workers)
+    launched = _Launch(jobs, run, retries, say)
     try:
         with _terminated_like_ctrl_c():
             launched.run(workers)
     except KeyboardInterrupt:
         say(f"interrupted: {launched.progress()}; run the same command to resume")
         return _INTERRUPTED
-    folders = [folder for job in jobs if (folder := _published(job)) is not None]
+    folders = [job.published for job in jobs if job.published is not None]
     if not folders:
         raise InputError(f"launch: no shard finished; see {shown(jobs[0].log)}")
     code = merge(folders, out or Path(RESULTS) / folders[-1].parent.parent.name, junit, say)
@@ -71,26 +73,19 @@ def launch(
     return code
 
 
-def _workers(on: str, workers: int) -> Run:
-    if on == "local":
-        return local_workers(workers)
-    if on == "ray" or on.startswith("ray:"):
-        return ray_workers(workers, on.partition(":")[2])
-    raise InputError(f"launch --on {on}: expected local, ray or ray:ADDRESS")
-
-
 def _jobs(options: Sequence[str], count: int) -> list[ShardJob]:
     """The jobs of this launch; its folder is found again by the same options."""
-    for option in options:
-        if option.partition("=")[0] in _OURS:
-            better = "--junitxml before the --" if "junit" in option else "--out" if "results" in option else ""
-            advice = f"; give launch {better}" if better else ""
-            raise InputError(f"launch: {option.partition('=')[0]} is set by launch itself{advice}")
-    if not any(option.partition("=")[0] in ("--model", "--drift-model") for option in options):
+    names = [option.partition("=")[0] for option in options]
+    if taken := [name for name in names if name in _OURS]:
+        better = "--junitxml before the --" if "junit" in taken[0] else "--out" if "results" in taken[0] else ""
+        advice = f"; give launch {better}" if better else ""
+        raise InputError(f"launch: {taken[0]} is set by launch itself{advice}")
+    if not {"--model", "--drift-model"} & set(names):
         raise InputError("launch: pytest's options after -- name no model; add --model SPEC")
     key = hashlib.sha256(json.dumps([list(options), count]).encode()).hexdigest()[:10]
-    work = PLACE.absolute() / f"launch-{key}"
-    make_folder(PLACE)
+    place = Path(STORE).parent
+    work = place.absolute() / f"launch-{key}"
+    make_folder(place)
     work.mkdir(exist_ok=True)
     jobs = [ShardJob(Shard(index, count), work, tuple(options)) for index in range(1, count + 1)]
     if (work / _DONE).exists():  # that run is over: this one begins anew, and reuses what a proven model said
@@ -105,21 +100,14 @@ def _clear(job: ShardJob) -> None:
     job.log.unlink(missing_ok=True)
 
 
-def _published(job: ShardJob) -> Path | None:
-    """The folder of the shard's newest run."""
-    folders = [file.parent for file in job.results.glob(f"*/runs/*/{RESULTS_FILE}")]
-    return max(folders, key=lambda folder: folder.name, default=None)
-
-
 def _is_whole(job: ShardJob) -> bool:
     """Whether the shard has run all of its cases to their end."""
-    if (folder := _published(job)) is None:
+    if (folder := job.published) is None:
         return False
     try:
-        result, inputs = read_results(folder), read_inputs(folder)
+        return read_results(folder).cases_complete == len(cases_of_shard(read_inputs(folder).cases, job.shard))
     except InputError:
         return False
-    return result.cases_complete == len(cases_of_shard(inputs.cases, job.shard))
 
 
 class _Launch:
@@ -173,7 +161,7 @@ class _Launch:
                 return "stopped"
             if code == _BAD_INPUT:
                 raise InputError(f"{job.shard}: {_last_error(job.log)}")
-            if code in _JUDGED and _published(job) is not None:
+            if code in _JUDGED and job.published is not None:
                 self._say(f"{job.shard}: finished (exit code {code})")
                 return "finished"
             why = "its worker died" if code == DIED else f"broke off (exit code {code})"

@@ -3,7 +3,6 @@
 import contextlib
 import io
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +15,8 @@ from typing import Any
 
 from pytest_clinical_drift.cases.sharding import Shard
 from pytest_clinical_drift.errors import InputError, MissingDependency
+from pytest_clinical_drift.results.files import RESULTS_FILE
+from pytest_clinical_drift.results.folders import RUNS
 
 DIED = -1
 """Stands for the exit code of a shard whose worker is gone."""
@@ -43,23 +44,19 @@ class ShardJob:
         return self.results.with_suffix(".log")
 
     @property
-    def command(self) -> list[str]:
-        """Pytest's arguments."""
-        places = ("--drift-results", str(self.results), "--drift-store", str(self.results.with_suffix(".sqlite")))
-        shard = ("--drift-shard", f"{self.shard.index}/{self.shard.count}")
-        return ["-m", "pytest", *self.options, *shard, *places, "-p", "no:cacheprovider"]
+    def published(self) -> Path | None:
+        """The folder of the shard's newest run."""
+        folders = [file.parent for file in self.results.glob(f"*/{RUNS}/*/{RESULTS_FILE}")]
+        return max(folders, key=lambda folder: folder.name, default=None)
 
     def start(self, **given: Any) -> subprocess.Popen[bytes]:
         """Run it in a process of this machine, in a session of its own: Ctrl-C reaches it once, by `end_process`."""
+        shard = ("--drift-shard", f"{self.shard.index}/{self.shard.count}", "-p", "no:cacheprovider")
+        places = ("--drift-results", str(self.results), "--drift-store", str(self.results.with_suffix(".sqlite")))
+        command = [sys.executable, "-m", "pytest", *self.options, *shard, *places]
+        streams: Any = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT}
         with self.log.open("ab") as log:
-            return subprocess.Popen(
-                [sys.executable, *self.command],
-                stdout=log,
-                stderr=log,
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,
-                **given,
-            )
+            return subprocess.Popen(command, stdout=log, start_new_session=True, **streams, **given)
 
 
 Run = Callable[[ShardJob, int, threading.Event], int]
@@ -97,11 +94,8 @@ def visible_gpus(environment: Mapping[str, str]) -> list[str]:
     given = environment.get("CUDA_VISIBLE_DEVICES")
     if given is not None:
         return [name.strip() for name in given.split(",") if name.strip() not in ("", "-1")]
-    if shutil.which("nvidia-smi") is None:
-        return []
     with contextlib.suppress(OSError, subprocess.SubprocessError):
-        command = ["nvidia-smi", "-L"]
-        listed = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
+        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=20, check=True).stdout
         return [str(number) for number, line in enumerate(filter(None, listed.splitlines())) if line.startswith("GPU")]
     return []
 
