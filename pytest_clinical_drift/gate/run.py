@@ -2,7 +2,6 @@
 
 import datetime
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
@@ -43,33 +42,8 @@ from pytest_clinical_drift.subjects.replay import ReplaySubject
 from pytest_clinical_drift.subjects.spec import Spec, build_subject, model_slug, parse_spec
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.reasons import Reason
-from pytest_clinical_drift.verdict.thresholds import JudgeRules, Thresholds, load_thresholds, project_thresholds
+from pytest_clinical_drift.verdict.thresholds import JudgeRules, load_thresholds, project_thresholds
 from pytest_clinical_drift.versions import package_versions
-
-
-@dataclass(frozen=True, slots=True)
-class _CaseSet:
-    """The cases as they are run."""
-
-    cases: tuple[Case, ...]
-    signed: tuple[str, ...]
-    """Ids of those that a clinician has signed as they stand in their files."""
-    joined: int
-    """How many have the intake of another one."""
-    interludes: str | None
-    """Hash of the bank that stretches them; None: they are run as written."""
-
-
-def _load_case_set(path: Path, settings: Settings) -> _CaseSet:
-    loaded = load_cases(path)
-    refuse_unknown_terms(path, loaded)
-    refuse_untold_facts(path, loaded)
-    cases, joined = by_patient(loaded)
-    interludes = None
-    if settings.turns is not None:
-        bank = load_interludes(settings.interludes)
-        cases, interludes = stretched_cases(cases, settings.turns, bank), hash_interludes(bank)
-    return _CaseSet(tuple(cases), tuple(case.id for case in loaded if signed(case)), joined, interludes)
 
 
 class GateRun:
@@ -79,30 +53,39 @@ class GateRun:
         """`own_scores` asks the project for figures of its own on a conversation."""
         self.settings = settings
         self._own_scores = own_scores
-        self.spec: Spec = parse_spec(settings.model)
+        self.spec = parse_spec(settings.model)
         self.slug = model_slug(self.spec)
         self.thresholds_file = settings.thresholds or project_thresholds(settings.root)
         thresholds = load_thresholds(self.thresholds_file)
         self.cases_path = bundled_cases(LONG) if settings.cases == Path(LONG) else settings.cases or bundled_cases()
-        self.case_set = _load_case_set(self.cases_path, settings)
-        self.cases = {case.id: case for case in self.case_set.cases}
-        self.chosen = cases_of_shard(list(self.cases.values()), settings.shard) if settings.shard else list(self.cases)
+        loaded = load_cases(self.cases_path)
+        refuse_unknown_terms(self.cases_path, loaded)
+        refuse_untold_facts(self.cases_path, loaded)
+        cases, self._joined = by_patient(loaded)
+        self.interludes: str | None = None
+        """Hash of the bank that stretches the cases; None: they are run as written."""
+        if settings.turns is not None:
+            bank = load_interludes(settings.interludes)
+            cases, self.interludes = stretched_cases(cases, settings.turns, bank), hash_interludes(bank)
+        self.cases = {case.id: case for case in cases}
+        self.chosen = cases_of_shard(cases, settings.shard) if settings.shard else list(self.cases)
         """Ids of the cases that this run is about: all, or those of its shard."""
-        self.system_prompt = _read_prompt("--drift-system", settings.system)
         self.subject: Subject = build_subject(self.spec, settings.settings)
-        self.plan = _plan(settings, self.system_prompt, self.spec)
+        self.plan = _plan(settings, self.spec)
         self.runner: BackgroundRunner | None = None
         """Who talks to the subject, once the run has begun; None in worker processes."""
-        self.results, self._store = settings.root / settings.results, settings.root / settings.store
+        self.results, store = settings.root / settings.results, settings.root / settings.store
+        self.store_path = None if self.spec.kind in ("control", "replay") else store
+        """Where replies are kept; None where asking again costs nothing."""
         self.session = JudgeSession(
             settings.judges,
             settings.judge_settings,
-            self.case_set.cases,
+            tuple(cases),
             rules=judge_policy(thresholds.judge, may_calibrate=settings.shard is None),
             subject=str(self.spec),
             repeats=settings.repeats,
             pdsqi=settings.pdsqi,
-            store=self._store,
+            store=store,
             root=settings.root,
             today=datetime.date.today(),
         )
@@ -110,18 +93,11 @@ class GateRun:
         """What was made of each conversation that somebody has waited for."""
         self._waiting: Callable[[], object] | None = None
         self._stride = settings.nli_stride or (2 if any(spec.startswith("nli") for spec in settings.judges) else 1)
-        self.inputs = self._make_inputs(thresholds)
-        self.folder = RunFolder(self.results / self.slug)
-        check_results_place(self.folder.top)
-
-    def _make_inputs(self, thresholds: Thresholds) -> GateInputs:
-        """What the run is held against; InputError for a baseline that it cannot be compared with."""
-        settings, baseline = self.settings, None
-        remarks: tuple[Reason, ...] = ()
+        baseline, baseline_remarks = None, tuple[Reason, ...]()
         if settings.baseline:
             baseline = load_baseline(settings.baseline)
-            remarks = check_comparable(settings.baseline, baseline, self.scoring)
-        return GateInputs(
+            baseline_remarks = check_comparable(settings.baseline, baseline, self.scoring)
+        self.inputs = GateInputs(
             slug=self.slug,
             strict=settings.strict,
             stride=self._stride,
@@ -130,13 +106,16 @@ class GateRun:
             probe=self.plan.probe,
             probe_every_turn=self.plan.probe_every_turn,
             single_message=self.plan.single_message,
-            signed=self.case_set.signed,
-            cases=self.case_set.cases,
+            signed=tuple(case.id for case in loaded if signed(case)),
+            cases=tuple(cases),
             thresholds=thresholds,
             baseline=baseline,
-            baseline_remarks=remarks,
+            baseline_remarks=baseline_remarks,
             shard=settings.shard,
         )
+        """What the run is held against."""
+        self.folder = RunFolder(self.results / self.slug)
+        check_results_place(self.folder.top)
 
     @cached_property
     def sheet(self) -> Sheet:
@@ -149,11 +128,6 @@ class GateRun:
         embedder, reason = find_embedder(self.settings.embedder)
         return Scorer(self._stride, load_extractor(self.settings.ner), embedder, reason)
 
-    @property
-    def store_path(self) -> Path | None:
-        """Where replies are kept; None where asking again costs nothing."""
-        return None if self.spec.kind in ("control", "replay") else self._store
-
     def check(self, say: Callable[[str], object] | None = None) -> list[str]:
         """Everything that can be checked before the first case runs: bad input raises, remarks are returned.
 
@@ -161,12 +135,20 @@ class GateRun:
         """
         _ = self.sheet
         self.scorer.prepare()
-        remarks = [*self._void_waivers(), *self.subject.check(self.inputs.cases)]
+        remarks = []
+        for waiver in self.inputs.thresholds.waivers:
+            if waiver.case not in self.cases:
+                remarks.append(f"waiver ignored: no case {waiver.case} in this set")
+            elif not waiver.holds_on(self.inputs.today):
+                remarks.append(f"the waiver for {waiver.case} has expired and does not count")
+        remarks += self.subject.check(self.inputs.cases)
         if isinstance(self.subject, ReplaySubject) and (held := self.subject.repeats(self.cases)) > self.plan.repeats:
             advice = f"replay all of them with --drift-repeats {held}"
             raise InputError(f"{self.spec}: the recording holds {held} conversations of a case; {advice}")
-        if joined := self.case_set.joined:
-            remarks.append(f"{joined} of {len(self.cases)} cases have the intake of another one: they count as one")
+        if self._joined:
+            remarks.append(
+                f"{self._joined} of {len(self.cases)} cases have the intake of another one: they count as one"
+            )
         if self.plan.record == "context" and self.spec.kind == "python" and not remembers(self.subject):
             raise InputError(f"--drift-record context: the function of {self.spec} has no parameter named context")
         remarks += self.session.check(say)
@@ -174,15 +156,6 @@ class GateRun:
             remarks.append(f"the judge {self.session.name} is below its floor and decides nothing on {listed(below)}")
         if self.plan.budget is not None:
             self.session.limit(self.plan.budget.refusal)
-        return remarks
-
-    def _void_waivers(self) -> list[str]:
-        remarks = []
-        for waiver in self.inputs.thresholds.waivers:
-            if waiver.case not in self.cases:
-                remarks.append(f"waiver ignored: no case {waiver.case} in this set")
-            elif not waiver.holds_on(self.inputs.today):
-                remarks.append(f"the waiver for {waiver.case} has expired and does not count")
         return remarks
 
     def begin(self, *, progress: Progress | None = None, transcripts: Path | None = None) -> BackgroundRunner:
@@ -236,7 +209,7 @@ class GateRun:
             "turns": self.settings.turns,
             "probes": "all" if self.plan.probe_every_turn else "schedule",
             "hashes": {
-                "cases": hash_cases(self.case_set.cases),
+                "cases": hash_cases(list(self.cases.values())),
                 "prompts": prompts.prompt_hash(self.plan.probe, self.plan.record),
             },
         }
@@ -252,24 +225,25 @@ def judge_policy(rules: JudgeRules, *, may_calibrate: bool = True) -> JudgePolic
     )
 
 
-def _plan(settings: Settings, system_prompt: str | None, spec: Spec) -> Plan:
+def _plan(settings: Settings, spec: Spec) -> Plan:
     """How the conversations are held; a record beside the messages needs a subject that takes it."""
     place = next(known for known in get_args(RecordPlace) if known == settings.record)
     if place == "context" and spec.kind not in ("python", "control", "replay"):
         raise InputError(f"--drift-record context: {spec.kind}: gets messages only; write system or first-message")
-    probe = _read_prompt("--drift-probe", settings.probe)
-    budget = Budget(settings.budget, settings.prices) if settings.budget else None
-    given = (settings.probe_every_turn, settings.single_message, place, budget)
-    return Plan(system_prompt, settings.repeats, probe, *given)
-
-
-def _read_prompt(option: str, file: Path | None) -> str | None:
-    if file is None:
-        return None
-    try:
-        text = read_text(file).strip()
-    except InputError as error:
-        raise InputError(f"{option} {error}") from None
-    if not text:
-        raise InputError(f"{option} {file}: the file is empty")
-    return text
+    prompt: dict[str, str | None] = {}
+    for option, file in (("--drift-system", settings.system), ("--drift-probe", settings.probe)):
+        try:
+            prompt[option] = read_text(file).strip() if file else None
+        except InputError as error:
+            raise InputError(f"{option} {error}") from None
+        if prompt[option] == "":
+            raise InputError(f"{option} {file}: the file is empty")
+    return Plan(
+        prompt["--drift-system"],
+        settings.repeats,
+        prompt["--drift-probe"],
+        settings.probe_every_turn,
+        settings.single_message,
+        place,
+        Budget(settings.budget, settings.prices) if settings.budget else None,
+    )

@@ -136,7 +136,7 @@ def _manifest(
     run: GateRun, assessed: Sequence[CaseAssessment], transcripts: Mapping[str, Sequence[Transcript]]
 ) -> Manifest:
     """Everything that two runs must share to be the same."""
-    identity, scoring, settings, system = run.subject.identity(), run.scoring, run.settings, run.system_prompt
+    identity, scoring, settings, system = run.subject.identity(), run.scoring, run.settings, run.plan.system_prompt
     replies = [reply for repeats in transcripts.values() for talk in repeats for reply in talk.replies]
     return Manifest.model_validate(
         {
@@ -157,7 +157,7 @@ def _manifest(
             "hashes": {
                 **scoring["hashes"],
                 "thresholds": run.inputs.thresholds.fingerprint(),
-                "interludes": run.case_set.interludes,
+                "interludes": run.interludes,
                 "options": options_hash(run.inputs, run.session.options.window),
                 "system_prompt": hashlib.sha256(system.encode()).hexdigest() if system else None,
             },
