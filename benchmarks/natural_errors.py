@@ -115,7 +115,7 @@ def label_words(reading: Reading, given: Mapping[str, Any]) -> Iterator[tuple[st
 
 def judge_words(reading: Reading, given: Mapping[str, Any]) -> dict[tuple[str, str], str]:
     """The same of a judge's answer, through the checks that every judge's answer passes."""
-    answer = ReadingAnswer(given, "" if usable(reading, given) else "malformed")
+    answer = ReadingAnswer(given, failed="" if usable(reading, given) else "malformed")
     entries = entries_of(reading, answer)
     found = {(e.kind, e.key): e.answer for e in entries if e.kind != "invented"}
     if reading.kind == "summary":

@@ -57,7 +57,8 @@ def load_extractor(spec: str = "lexicon") -> Extractor:
     if name == "lexicon" and not model:
         return LexiconExtractor()
     if name == "scispacy":
-        return SpacyExtractor(model or "en_core_sci_sm")
+        model = model or "en_core_sci_sm"
+        return SpacyExtractor(model, _load_pipeline(model))
     raise InputError(f"--drift-ner {spec}: unknown entity extractor; valid ones: lexicon, scispacy[:MODEL]")
 
 
@@ -85,16 +86,13 @@ def _clinical_terms(document: Document) -> list[Term]:
 
 
 class SpacyExtractor:
-    """A spaCy pipeline with an entity recogniser, such as scispaCy's; loaded when first used."""
+    """A spaCy pipeline with an entity recogniser, such as scispaCy's."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, pipeline: Any) -> None:
         self.name = f"scispacy:{model}"
-        self._model = model
-        self._pipeline: Any = None
+        self._pipeline = pipeline
 
     def extract(self, document: Document) -> list[Entity]:
-        if self._pipeline is None:
-            self._pipeline = _load_pipeline(self._model)
         spans = [(e.start_char, e.end_char, str(e.label_)) for e in self._pipeline(blank_hidden(document.raw)).ents]
         texts = [(document.raw[start:end], start, end, label) for start, end, label in spans]
         return [Entity(*found, _concept_of(found[0])) for found in texts if not _is_generic(found[0])]

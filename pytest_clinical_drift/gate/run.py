@@ -124,7 +124,7 @@ class GateRun:
 
     @cached_property
     def scorer(self) -> Scorer:
-        """Built at first use, because an extractor may be a model."""
+        """Made at first use, because an extractor may be a model to load."""
         embedder, reason = find_embedder(self.settings.embedder)
         return Scorer(self._stride, load_extractor(self.settings.ner), embedder, reason)
 
@@ -133,8 +133,7 @@ class GateRun:
 
         `say` gets what a check that takes long is waiting for.
         """
-        _ = self.sheet
-        self.scorer.prepare()
+        _ = self.sheet, self.scorer  # what they lack is said now
         remarks = []
         for waiver in self.inputs.thresholds.waivers:
             if waiver.case not in self.cases:

@@ -49,12 +49,6 @@ class Scorer:
     no_embedder: str = "no embedder was given"
     """Why there is none."""
 
-    def prepare(self) -> None:
-        """Load what is a model now, so that what is missing is said before the first conversation."""
-        load = getattr(self.extractor, "prepare", None)
-        if load is not None:
-            load()
-
     def find(self, case: Case, transcript: Transcript) -> Findings:
         return find(case, transcript, EntityScorer(case, self.extractor), stride=self.stride)
 

@@ -170,7 +170,7 @@ _NOT_SHARES = {
     "memory.py": 1,  # tokens
     "svg.py": 4,  # coordinates, tokens
     "slate_charts.html.j2": 5,  # coordinates
-    "report_html.py": 1,  # a radius
+    "report.py": 1,  # a radius
 }
 
 
