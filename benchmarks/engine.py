@@ -20,7 +20,7 @@ from engine_models import build_model
 
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.conversation import prompts
+from pytest_clinical_drift.conversation.dialogue import INTAKE, PROBE
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.subjects.base import Identity, Request
 from pytest_clinical_drift.subjects.huggingface import HuggingFaceSubject
@@ -127,7 +127,7 @@ def main() -> int:
     cases = load_cases(bundled_cases())
     texts = [text for case in cases for text in (case.patient_summary, *(turn.message for turn in case.turns))]
     with tempfile.TemporaryDirectory() as name:
-        folder = build_model(Path(name), [*texts, prompts.PROBE, prompts.INTAKE], vocabulary=7000, stops=80, **SIZES)
+        folder = build_model(Path(name), [*texts, PROBE, INTAKE], vocabulary=7000, stops=80, **SIZES)
         parameters = sum(parameter.numel() for parameter in OneByOne(folder).model.parameters())
         print(f"{parameters / 1e6:.1f} M parameters, {torch.get_num_threads()} thread(s)")
         run(HuggingFaceSubject(str(folder), {"max_tokens": "4", "dtype": "float32"}), some_cases(2, 2))  # first use

@@ -1,17 +1,39 @@
-"""One conversation in progress: what to ask next, and what was answered so far."""
+"""One conversation in progress: every word that we say to a model, what to ask next, and what was answered so far."""
 
+import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.summary_turns import probes_of
-from pytest_clinical_drift.conversation import prompts
 from pytest_clinical_drift.conversation.hygiene import clean_repetition, never_left_reasoning, strip_reasoning
-from pytest_clinical_drift.conversation.prompts import RecordPlace
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.subjects.base import Request
 from pytest_clinical_drift.subjects.budget import Budget
 from pytest_clinical_drift.transcript import Exchange, Message, Purpose, Reply, Transcript
+
+VERSION = "1"
+
+RecordPlace = Literal["first-message", "system", "context"]
+"""Where a model gets the patient's record; context: not in the messages, only beside them."""
+RECORD_PLACES: tuple[str, ...] = get_args(RecordPlace)
+
+INTAKE = "Background from the patient's record, for this conversation:"
+PATIENT = "The patient now writes:"
+PROBE = (
+    "Pause the conversation and write a handover summary of this patient for a colleague who takes over now. "
+    "Cover diagnoses, current medicines with dose and timing, allergies and reactions, relevant negatives, key "
+    "measurements, social and safety circumstances, and anything that changed during the conversation. "
+    "State only what the record and the conversation support."
+)
+TRANSCRIPT = "The whole conversation with the patient so far:"
+
+
+def prompt_hash(probe: str | None = None, record: RecordPlace = "first-message") -> str:
+    """Fingerprint of all prompts, for the manifest and the store; a record in another place is another prompt."""
+    parts = (VERSION, INTAKE, PATIENT, probe or PROBE, *([] if record == "first-message" else [record]))
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +77,8 @@ class Dialogue:
     _requested: set[tuple[Purpose, int]] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
-        system = prompts.system_message(self.plan.system_prompt, self.case.patient_summary, self.plan.record)
+        intake = self._intake if self.plan.record == "system" else ""
+        system = "\n\n".join(filter(None, (self.plan.system_prompt, intake)))
         self.history = [Message("system", system)] if system else []
         self._probed = frozenset(probes_of(self.case, self.plan.probe_every_turn).turns)
 
@@ -79,19 +102,28 @@ class Dialogue:
         request = Request(self.case.id, self.repeat, turn, purpose, self._messages(purpose, turn), record)
         return replace(request, refusal=self.plan.budget.refusal) if self.plan.budget is not None else request
 
+    @property
+    def _intake(self) -> str:
+        return f"{INTAKE}\n\n{self.case.patient_summary}"
+
     def _messages(self, purpose: Purpose, turn: int) -> tuple[Message, ...]:
-        summary, wording = self.case.patient_summary, self.plan.probe or prompts.PROBE
+        wording = self.plan.probe or PROBE
         if purpose == "dialogue":
             message = self.case.turns[turn - 1].message
             opens = turn == 1 and self.plan.record == "first-message"
-            self.history.append(Message("user", prompts.opening(summary, message) if opens else message))
+            content = "\n\n".join((self._intake, PATIENT, message)) if opens else message
+            self.history.append(Message("user", content))
             return tuple(self.history)
         if purpose == "summary":
             return (*self.history, Message("user", wording))
         system = [message for message in self.history if message.role == "system"]
         visible = [message.content for message in self.history if message.role == "assistant"]
-        said = zip((turn.message for turn in self.case.turns), visible, strict=True)
-        return (*system, Message("user", prompts.whole_transcript(summary, said, wording, self.plan.record)))
+        said = [
+            f"Patient: {turn.message}\n\nAssistant: {reply}"
+            for turn, reply in zip(self.case.turns, visible, strict=True)
+        ]
+        intake = [self._intake] if self.plan.record == "first-message" else []
+        return (*system, Message("user", "\n\n".join((*intake, TRANSCRIPT, *said, wording))))
 
     def take(self, request: Request, reply: Reply) -> None:
         """Record an answer; a failed one ends the conversation."""

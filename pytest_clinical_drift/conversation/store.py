@@ -16,7 +16,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from pytest_clinical_drift.conversation import prompts
+from pytest_clinical_drift.conversation.dialogue import prompt_hash
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.base import Identity, Request
 from pytest_clinical_drift.transcript import Reply, Usage
@@ -53,7 +53,7 @@ class StoredRun:
     def __init__(self, connection: sqlite3.Connection, identity: Identity, lock: FileLock | None) -> None:
         """`lock`: None while another process is at work in this store."""
         self._connection, self._proven, self._lock = connection, identity.proven, lock
-        self._subject = identity.fingerprint(prompts.prompt_hash())
+        self._subject = identity.fingerprint(prompt_hash())
         self.problem: str | None = None
         """Why replies are no longer stored; the run goes on without."""
         server = json.dumps(identity.server or {}, sort_keys=True, default=str)

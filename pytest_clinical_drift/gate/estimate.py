@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.cases.summary_turns import probes_of
-from pytest_clinical_drift.conversation import prompts
+from pytest_clinical_drift.conversation import dialogue
 from pytest_clinical_drift.conversation.scheduler import Plan
 from pytest_clinical_drift.judging.labelled import load_calibration_set
 from pytest_clinical_drift.judging.make_calibration import cost_line
@@ -26,15 +26,15 @@ def estimate(cases: Sequence[Case], plan: Plan, *, session: JudgeSession, calibr
     """Requests and tokens of a run, a line each for the model and for the judge, one for its calibration if due."""
     turns, tokens = sum(len(case.turns) for case in cases), 0.0
     for case in cases:
-        before = (plan.system_prompt or "", prompts.INTAKE, prompts.PATIENT, case.patient_summary)
+        before = (plan.system_prompt or "", dialogue.INTAKE, dialogue.PATIENT, case.patient_summary)
         history = sum(map(_tokens, before))
         probed = set(probes_of(case, plan.probe_every_turn).turns)
         for turn in case.turns:
             history += _tokens(turn.message)
             tokens += history
             history += _TEXT_TOKENS
-            tokens += (history + _tokens(prompts.PROBE)) * (turn.turn in probed)
-        tokens += (history + _tokens(prompts.PROBE)) * plan.single_message
+            tokens += (history + _tokens(dialogue.PROBE)) * (turn.turn in probed)
+        tokens += (history + _tokens(dialogue.PROBE)) * plan.single_message
     requests = sum(plan.requests(case) for case in cases)
     used = {"prompt": tokens * plan.repeats, "completion": requests * _TEXT_TOKENS}
     lines = text_lines("run_lines.txt.j2", "estimate", requests=requests, cases=len(cases), turns=turns, **used)

@@ -14,9 +14,9 @@ from pytest_clinical_drift.cases.files import LONG, bundled_cases, by_patient, h
 from pytest_clinical_drift.cases.interludes import hash_interludes, load_interludes
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import cases_of_shard
-from pytest_clinical_drift.conversation import prompts
+from pytest_clinical_drift.conversation import dialogue
+from pytest_clinical_drift.conversation.dialogue import RecordPlace
 from pytest_clinical_drift.conversation.progress import Progress
-from pytest_clinical_drift.conversation.prompts import RecordPlace
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
 from pytest_clinical_drift.conversation.scheduler import Plan
 from pytest_clinical_drift.errors import FailureCode, InputError, SubjectError, failure
@@ -209,7 +209,7 @@ class GateRun:
             "probes": "all" if self.plan.probe_every_turn else "schedule",
             "hashes": {
                 "cases": hash_cases(list(self.cases.values())),
-                "prompts": prompts.prompt_hash(self.plan.probe, self.plan.record),
+                "prompts": dialogue.prompt_hash(self.plan.probe, self.plan.record),
             },
         }
 

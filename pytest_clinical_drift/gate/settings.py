@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_clinical_drift.cases.sharding import Shard, parse_shard
-from pytest_clinical_drift.conversation.prompts import RECORD_PLACES
+from pytest_clinical_drift.conversation.dialogue import RECORD_PLACES
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.options import OPTIONS, RESULTS, STORE, destination
 

@@ -11,6 +11,7 @@ import torch
 from transformers import generation
 from transformers.cache_utils import Cache, DynamicCache
 
+from pytest_clinical_drift.errors import Failure, FailureCode, failure
 from pytest_clinical_drift.subjects.base import Request, RunStopped
 from pytest_clinical_drift.subjects.kv_pool import KeyValuePool, Tensor, can_pool, use_grouped_attention
 from pytest_clinical_drift.subjects.local_model import is_out_of_memory
@@ -32,14 +33,14 @@ class Job:
     seed: int
     since: float
     """When it was asked for."""
+    fault: Failure | None = None
+    """Why it cannot be generated."""
     made: list[int] = field(default_factory=list)
     """The reply, without the token that ends it."""
     dice: torch.Generator = field(default_factory=torch.Generator)
     done: bool = False
     uncertain: bool = False
     """Two candidates were too close to call in a batch."""
-    out_of_memory: bool = False
-    """It does not fit, even alone."""
 
     @property
     def truncated(self) -> bool:
@@ -121,8 +122,7 @@ class BatchGenerator:
             waiting.extendleft(reversed([job for job in self._running if job is not None]))
             self._running = []
             if waiting and not self._make_room(len(waiting)):
-                waiting[0].out_of_memory = True
-                waiting.extend(deliver(waiting.popleft()))
+                waiting[0].fault = failure(FailureCode.OUT_OF_MEMORY)
 
     def _generate(
         self, waiting: deque[Job], deliver: Callable[[Job], Sequence[Job]], cancelled: Callable[[], bool]
@@ -132,7 +132,9 @@ class BatchGenerator:
         while waiting or running:
             if cancelled():
                 raise RunStopped(_STOPPED)
-            if not self.reuses:
+            if waiting and waiting[0].fault is not None:
+                finished = [waiting.popleft()]
+            elif not self.reuses:
                 self._alone(waiting[0], cancelled)
                 finished = [waiting.popleft()]
             elif waiting and sum(job is not None for job in running) < self.rows:

@@ -86,24 +86,11 @@ class HuggingFaceSubject:
     # -- during the run
 
     def answer(self, requests: Sequence[Request], deliver: Callable[[Request, Reply], Sequence[Request]]) -> None:
-        generator = self._load()
-
-        def accept(asked: Sequence[Request]) -> list[Job]:
-            """Jobs for these requests; what cannot be asked is delivered at once, with the reason."""
-            jobs: list[Job] = []
-            pending = list(asked)
-            while pending:
-                job = self._job(request := pending.pop(0))
-                if isinstance(job, Reply):
-                    pending += deliver(request, job)
-                else:
-                    jobs.append(job)
-            return jobs
-
         def hand_over(job: Job) -> list[Job]:
-            return accept(deliver(job.request, self._reply(job)))
+            return [self._job(request) for request in deliver(job.request, self._reply(job))]
 
-        generator.generate(accept(requests), hand_over, self._cancelled.is_set)
+        generator = self._load()
+        generator.generate([self._job(request) for request in requests], hand_over, self._cancelled.is_set)
 
     def cancel(self) -> None:
         self._cancelled.set()
@@ -115,25 +102,27 @@ class HuggingFaceSubject:
             self._generator = None
             release_memory()
 
-    def _job(self, request: Request) -> Job | Reply:
+    def _job(self, request: Request) -> Job:
         from pytest_clinical_drift.subjects.generation import Job
 
+        prompt: tuple[int, ...] = ()
+        fault = None
         try:
             prompt = self._local.tokens(request.messages)
         except Exception as error:  # a template is a program of the model's author and may raise anything
-            return Reply("", error=failure(FailureCode.CHAT_TEMPLATE, error=f"{type(error).__name__}: {error}"[:270]))
+            fault = failure(FailureCode.CHAT_TEMPLATE, error=f"{type(error).__name__}: {error}"[:270])
         room = self._room - len(prompt)
         if room < 1:
-            too_long = failure(FailureCode.CONTEXT_LENGTH, detail=f"{len(prompt)} tokens of {self._room}")
-            return Reply("", error=too_long, usage=Usage(len(prompt), None))
+            fault = failure(FailureCode.CONTEXT_LENGTH, detail=f"{len(prompt)} tokens of {self._room}")
         # a seed of its own for every reply: what else is in the batch does not matter, and the same words get the same
         digest = hashlib.sha256(f"{self._settings['seed']} {request.repeat} {prompt}".encode()).digest()
         limit, seed = min(self._settings["max_tokens"], room), int.from_bytes(digest[:7], "big")
-        return Job(request, prompt, limit, seed, since=time.monotonic())
+        return Job(request, prompt, limit, seed, time.monotonic(), fault)
 
     def _reply(self, job: Job) -> Reply:
-        if job.out_of_memory:
-            return Reply("", error=failure(FailureCode.OUT_OF_MEMORY))
+        if job.fault is not None:
+            too_long = job.fault.code is FailureCode.CONTEXT_LENGTH
+            return Reply("", error=job.fault, usage=Usage(len(job.prompt)) if too_long else Usage())
         text, usage = self._local.text(job.made, job.prompt), Usage(len(job.prompt), len(job.made))
         return Reply(text, usage=usage, truncated=job.truncated, seconds=time.monotonic() - job.since)
 

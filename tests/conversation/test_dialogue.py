@@ -9,8 +9,7 @@ import pytest
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.summary_turns import probes_of
-from pytest_clinical_drift.conversation import prompts
-from pytest_clinical_drift.conversation.dialogue import Dialogue, Plan
+from pytest_clinical_drift.conversation.dialogue import PROBE, Dialogue, Plan
 from pytest_clinical_drift.conversation.progress import Progress
 from pytest_clinical_drift.conversation.scheduler import run_conversations
 from pytest_clinical_drift.conversation.store import Store
@@ -155,8 +154,8 @@ def test_the_single_message_holds_everything() -> None:
     text = single.messages[1].content
     places = [text.index(part) for part in ("INTAKE", "Message 1.", "dialogue 1", "Message 45.", "dialogue 45")]
     assert places == sorted(places)
-    assert text.endswith(prompts.PROBE)
-    assert "summary" not in text.replace(prompts.PROBE, "")
+    assert text.endswith(PROBE)
+    assert "summary" not in text.replace(PROBE, "")
 
 
 def requested(plan: Plan) -> Request:

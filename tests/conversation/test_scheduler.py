@@ -12,7 +12,7 @@ from engine_cases import make_cases
 from engine_server import ChatServer, wait_until
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.conversation import prompts
+from pytest_clinical_drift.conversation.dialogue import PROBE
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.conversation.store import Store
 from pytest_clinical_drift.errors import Failure, FailureCode, failure
@@ -146,9 +146,9 @@ def test_the_summary_branches_off_and_never_enters_the_history() -> None:
     by_kind = {(request.purpose, request.turn): request.messages for request in subject.asked}
     assert [message.role for message in by_kind["dialogue", 2]] == ["system", "user", "assistant", "user"]
     assert [message.role for message in by_kind["summary", 1]] == ["system", "user", "assistant", "user"]
-    assert by_kind["summary", 1][-1].content == prompts.PROBE
+    assert by_kind["summary", 1][-1].content == PROBE
     assert by_kind["dialogue", 2][:3] == by_kind["summary", 1][:3]
-    assert all(message.content != prompts.PROBE for message in by_kind["dialogue", 3])
+    assert all(message.content != PROBE for message in by_kind["dialogue", 3])
 
 
 def test_the_summary_of_a_turn_runs_beside_the_reply_of_the_next() -> None:

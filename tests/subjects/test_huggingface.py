@@ -18,7 +18,7 @@ from engine_runs import answers
 from extras import needs
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.conversation import prompts
+from pytest_clinical_drift.conversation.dialogue import PROBE
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.conversation.store import Store, StoredRun
@@ -31,7 +31,7 @@ pytestmark = needs("torch", "transformers")
 
 TOKENS = 20
 CASES = make_cases(4, 3)
-TEXTS = [f"{case.patient_summary} {turn.message}" for case in CASES for turn in case.turns] + [prompts.PROBE]
+TEXTS = [f"{case.patient_summary} {turn.message}" for case in CASES for turn in case.turns] + [PROBE]
 MODELS: dict[str, dict[str, Any]] = {
     "plain": {},
     "strips reasoning": {"template": STRIPPING},

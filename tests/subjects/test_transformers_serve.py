@@ -16,7 +16,7 @@ from engine_cases import make_cases
 from engine_models import build_model
 from extras import needs
 
-from pytest_clinical_drift.conversation import prompts
+from pytest_clinical_drift.conversation.dialogue import PROBE
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.huggingface import HuggingFaceSubject
@@ -31,7 +31,7 @@ CASES = make_cases(3, 2)
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     texts = [f"{case.patient_summary} {turn.message}" for case in CASES for turn in case.turns]
-    return build_model(tmp_path_factory.mktemp("served"), [*texts, prompts.PROBE], stops=0)
+    return build_model(tmp_path_factory.mktemp("served"), [*texts, PROBE], stops=0)
 
 
 @pytest.fixture(scope="module")
