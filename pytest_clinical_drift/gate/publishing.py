@@ -16,8 +16,9 @@ from pytest_clinical_drift.gate.ledger import attempts_of, controls_of, ledger_a
 from pytest_clinical_drift.gate.pytest_reports import ResultWithoutTest, figure_lines, shown
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.set_result import SetResult, case_properties, set_properties
+from pytest_clinical_drift.report.dossier_view import Transcripts
 from pytest_clinical_drift.report.headlines import case_headline, next_step, run_headline
-from pytest_clinical_drift.report.html import REPORT_FILE, Transcripts, render_case_pages, render_report
+from pytest_clinical_drift.report.html import REPORT_FILE, render_case_pages, render_report
 from pytest_clinical_drift.report.json_file import write_results
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.markdown import publish_markdown

@@ -1,27 +1,44 @@
 """The dossier: one self-contained page, from the results and the transcripts; of large sets with a page per case."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
+from pytest_clinical_drift.cases.entries import UNGRADED
 from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS
-from pytest_clinical_drift.report.dossier_view import alarm_groups, case_view
-from pytest_clinical_drift.report.headlines import review_sentence
-from pytest_clinical_drift.report.judge_text import against_answers, judge_line, limit_rows
-from pytest_clinical_drift.report.memory import probe_cells, scheduled_turns
+from pytest_clinical_drift.report.dossier_view import AlarmGroup, Transcripts, alarm_groups, case_view, run_name
+from pytest_clinical_drift.report.headlines import headline_rest, review_sentence
+from pytest_clinical_drift.report.judge_text import (
+    against_answers,
+    external_rows,
+    external_tables,
+    judge_line,
+    limit_rows,
+)
+from pytest_clinical_drift.report.memory import (
+    horizon_lines,
+    memory_chart,
+    probe_cells,
+    quality_chart,
+    recall_chart,
+)
 from pytest_clinical_drift.report.page import page_source, text_lines
-from pytest_clinical_drift.report.reasons import reason_text, rests_on, rests_on_lines, shared_lines, ungated_lines
-from pytest_clinical_drift.report.sentences import alarm_title, who
-from pytest_clinical_drift.report.sign_page import sign_values
-from pytest_clinical_drift.report.svg import Line, curve_chart
+from pytest_clinical_drift.report.reasons import (
+    reason_text,
+    reason_texts,
+    rests_on,
+    rests_on_lines,
+    shared_lines,
+    ungated_lines,
+)
+from pytest_clinical_drift.report.sentences import alarm_title, grade_rank, kind_rank, who
 from pytest_clinical_drift.report.terminal import sparkline
 from pytest_clinical_drift.results.folders import CASE_PAGES
-from pytest_clinical_drift.results.models import CaseResult, RunResult
-from pytest_clinical_drift.results.releases import Standing
+from pytest_clinical_drift.results.models import RunResult
+from pytest_clinical_drift.results.releases import HazardRow, Standing, made_of
 from pytest_clinical_drift.scoring.assessment import AlarmState
-from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.bands import MetricLimits
+from pytest_clinical_drift.verdict.metric_table import SEVERE
 from pytest_clinical_drift.verdict.states import WORST_FIRST
 from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
 
@@ -32,40 +49,49 @@ MOST_LINES = 1000
 """Groups of alarms of a state that the first page of a large set lists; all are on the pages of their cases."""
 _PAGE_LIMIT = 4_000_000
 """Characters of transcript text on one page; beyond it the cases that pass are shown without theirs."""
-
-Transcripts = Mapping[str, Sequence[Transcript]]
-"""Conversations by case."""
+_MOST = {"findings": 6, "hazards": 12, "charged": 2, "named": 3, "title": 90, "dismissals": 3, "reasons": 4}
+"""Entries of each list that fit on the two pages to sign, and characters of a finding beside a hazard; all are in the
+annex."""
+_CROWDED = {**_MOST, "findings": 4, "hazards": 8, "charged": 1, "named": 1, "title": 70, "dismissals": 2}
+"""The same where hazards and long lists of findings come together."""
+_LINES = {"findings": 4, "hazards": 3, "dismissals": 3}
+"""Printed lines of an entry, at most."""
+_ROOM, _JUDGE = 62, 12
+"""Printed lines that these lists share, and those that the judge's figures take of them."""
 
 
 def render_report(result: RunResult, transcripts: Transcripts, thresholds: Thresholds, standing: Standing) -> str:
     """The page's HTML: the two pages to sign, then the annex."""
-    groups = alarm_groups(result.cases, transcripts)
-    judge = result.manifest.judged
-    memory = result.memory
+    groups, memory, judge = alarm_groups(result.cases, transcripts), result.memory, result.manifest.judged
+    single = text_lines("memory.txt.j2", "single", memory=memory) if memory and memory.single else []
     return _page(
         "dossier.html.j2",
         result=result,
-        **sign_values(result, standing, groups),
+        **_sign_values(result, standing, groups),
         diagnosis=reason_text(result.diagnosed),
         reviewed=review_sentence(result.reviewed) if result.reviewed else "",
         basis_lines=rests_on_lines(result),
         judge_line=judge_line(judge, result.counts),
         judge_rows=limit_rows(judge),
+        external=[(table, external_rows(table)) for table in external_tables(judge)],
         against_answers=against_answers(result.counts),
         groups={state: [group for group in groups if group.state == state] for state in AlarmState},
-        quality_chart=_quality_chart(result),
+        recall_chart=recall_chart(result),
+        memory_chart=memory_chart(result),
+        quality_chart=quality_chart(result),
         memory=memory,
         long=memory is not None and memory.turns > SLOPE_TURNS,
+        horizons=horizon_lines(result),
         memory_rows=probe_cells(result),
         end_lines=text_lines("memory.txt.j2", "end", result=result, memory=memory) if memory else [],
-        single_lines=text_lines("memory.txt.j2", "single", memory=memory) if memory and memory.single else [],
+        single_lines=single,
         cost_line="; ".join(text_lines("terminal.txt.j2", "costs", result=result)),
         beside=[(line.strip(), line[:1].isspace()) for line in ungated_lines(result)],
-        cases=_cases(result, transcripts),
+        cases=_cases(result, transcripts, groups),
         apart=_has_case_pages(result),
         most=MOST_LINES,
         folder=CASE_PAGES,
-        per_verdict={name: sum(case.verdict == name for case in result.cases) for name in WORST_FIRST},
+        per_verdict=dict.fromkeys(WORST_FIRST, 0) | Counter(case.verdict for case in result.cases),
         gate=_gate_rows(thresholds),
         manifest=result.manifest.model_dump(mode="json"),
     )
@@ -75,7 +101,7 @@ def render_case_pages(result: RunResult, transcripts: Transcripts) -> Iterator[t
     """File name and HTML of each case of a large set; nothing where one page holds them all."""
     for case in result.cases if _has_case_pages(result) else ():
         groups = alarm_groups([case], transcripts)
-        view = case_view(case, groups, _by_repeat(case, transcripts))
+        view = case_view(case, groups, transcripts.get(case.case_id, ()))
         model = result.manifest.model
         page = _page("dossier_case_page.html.j2", view=view, groups=groups, model=model, report=REPORT_FILE)
         yield f"{case.case_id}.html", page
@@ -100,34 +126,17 @@ def _has_case_pages(result: RunResult) -> bool:
     return len(result.cases) > ONE_PAGE
 
 
-def _by_repeat(case: CaseResult, transcripts: Transcripts) -> dict[int, Transcript]:
-    return {run.repeat: run for run in transcripts.get(case.case_id, ())}
-
-
-def _cases(result: RunResult, transcripts: Transcripts) -> list[dict[str, Any]]:
+def _cases(result: RunResult, transcripts: Transcripts, groups: Sequence[AlarmGroup]) -> list[dict[str, Any]]:
     """The cases, the worst first; texts as far as the page holds them."""
-    left = _PAGE_LIMIT
-    shown = []
+    of_case: dict[str, list[AlarmGroup]] = defaultdict(list)
+    for group in groups:
+        of_case[group.case].append(group)
+    left, shown = _PAGE_LIMIT, []
     for case in sorted(result.cases, key=lambda case: (WORST_FIRST.index(case.verdict), case.case_id)):
-        groups = alarm_groups([case])
-        if _has_case_pages(result):
-            shown.append(case_view(case, groups))
-            continue
-        recorded = _by_repeat(case, transcripts)
-        left -= sum(len(e.reply.text) + len(e.summary.text) for run in recorded.values() for e in run.exchanges)
-        shown.append(case_view(case, groups, recorded if left > 0 else {}))
+        talks = None if _has_case_pages(result) else transcripts.get(case.case_id, ())
+        left -= sum(len(e.reply.text) + len(e.summary.text) for talk in talks or () for e in talk.exchanges)
+        shown.append(case_view(case, of_case[case.case_id], talks if talks is None or left > 0 else ()))
     return shown
-
-
-def _quality_chart(result: RunResult) -> Markup:
-    lines = [
-        Line("precision", result.average_precision_curve_extended, "line-main"),
-        Line("F1", result.average_f1_curve_extended, "line-second"),
-        Line("hallucinated rate", result.average_hallucinated_rate_curve_extended, "line-third"),
-    ]
-    to = len(result.average_precision_curve_extended)
-    title = f"Precision, F1 and hallucinated entities by turn (extended set), to turn {to}"
-    return curve_chart(title, lines, probed=scheduled_turns(result))
 
 
 def _gate_rows(thresholds: Thresholds) -> list[tuple[str, MetricLimits | None, str]]:
@@ -145,3 +154,96 @@ def _against(limits: MetricLimits, bundled: MetricLimits | None) -> str:
     if bundled == limits.model_copy(update={"why": bundled.why}):
         return "as bundled"
     return f"differs: bundled PASS {bundled.pass_limit}, CAUTION {bundled.caution_limit}"
+
+
+# -- the two pages to sign: what a person who accepts or rejects a release has to know, and nothing else
+
+
+def _sign_values(result: RunResult, standing: Standing, groups: Sequence[AlarmGroup]) -> dict[str, Any]:
+    severe = [group for group in groups if group.severe]
+    stops = {(run_name(run), event.fact) for run in result.runs for event in run.events_of("hard_stops")}
+    hazards_of = {
+        case.case_id: [hazard for hazard, cases in result.hazards.items() if case.case_id in cases]
+        for case in result.cases
+    }
+    # confirmed losses that do not fail their case by themselves: only with what is open on the same fact
+    losses = [group for group in severe if group.first.fact is not None and group.state == AlarmState.CONFIRMED]
+    slips = {group.id for group in losses if (group.place, group.first.fact) not in stops}
+    patients = {run.case_id: run.persona_id for run in result.runs}
+    states = {
+        state: _one_of_each_patient([group for group in severe if group.state == state], patients, slips)
+        for state in AlarmState
+    }
+    lists = [("findings", len(states[state])) for state in (AlarmState.CONFIRMED, AlarmState.OPEN)]
+    lists += [("hazards", len(standing.hazards)), ("dismissals", len(states[AlarmState.DISMISSED]))]
+    lines = sum(_LINES[name] * min(_MOST[name], count) for name, count in lists)
+    room = _ROOM - (_JUDGE if result.manifest.judged else 0)
+    fits = _CROWDED if standing.hazards and lines > room else _MOST
+    standing_groups = [group for group in severe if group.state != AlarmState.DISMISSED]
+    hazards = sorted(standing.hazards, key=_urgency)
+    return {
+        "standing": standing,
+        "fits": fits,
+        "headline_rest": headline_rest(result),
+        "reasons": reason_texts(result.reasons, result.judgements),
+        "severe_groups": states,
+        "slips": slips,
+        "severe_read": sum(group.read for group in severe),
+        "severe_found": len(severe),
+        "hazards_of": hazards_of,
+        "hazard_rows": [_hazard(row, standing_groups, hazards_of, fits["charged"]) for row in hazards],
+        # the words of a finding among those around them
+        "shown_words": {
+            (run_name(run), event.fact, event.turn): event.around.replace("**", "")
+            for run in result.runs
+            for event in run.events
+            if event.around
+        },
+        "severe_figures": [item for item in result.judgements if item.metric in SEVERE],
+        "tested": made_of(result.manifest),
+    }
+
+
+def _one_of_each_patient(
+    groups: Sequence[AlarmGroup], patients: Mapping[str, str], slips: Collection[str]
+) -> list[AlarmGroup]:
+    """The gravest first, advice before what is left out; no patient's second finding before the first of every other.
+
+    What does not fail its case by itself comes after what does. A finding without a grade counts as major, as a demand
+    without one does.
+    """
+
+    def gravity(group: AlarmGroup) -> tuple[object, ...]:
+        first = group.first
+        rank = grade_rank(first.grade or UNGRADED)
+        return group.id in slips, rank, kind_rank(first.kind), group.case, group.turns[0]
+
+    listed: Counter[str] = Counter()
+    rounds = []
+    for group in sorted(groups, key=gravity):
+        rounds.append((listed[patients[group.case]], group))
+        listed[patients[group.case]] += 1
+    return [group for _, group in sorted(rounds, key=lambda pair: pair[0])]
+
+
+def _hazard(
+    row: HazardRow, severe: Sequence[AlarmGroup], hazards_of: Mapping[str, Sequence[str]], most: int
+) -> dict[str, Any]:
+    """A hazard with every severe finding in its cases: cases name hazards, findings do not.
+
+    Of each thing in a case and state the first, the worst before others; what only this hazard can own first.
+    """
+    found = [group for group in severe if group.case in row.cases]
+    things: dict[tuple[str, str, str], list[AlarmGroup]] = defaultdict(list)
+    for group in found:
+        things[group.case, group.state, group.title].append(group)
+    also = {case: [name for name in hazards_of.get(case, ()) if name != row.hazard] for case in row.cases}
+    shown = sorted(things.values(), key=lambda groups: bool(also[groups[0].case]))[:most]
+    first = [min(groups, key=lambda group: group.turns[0]) for groups in shown]
+    charges = [{"group": group, "also": also[group.case]} for group in first]
+    return {"row": row, "findings": charges, "more": len(found) - sum(map(len, shown))}
+
+
+def _urgency(row: HazardRow) -> float:
+    """Failed first, then what no case covers or was not run, then the other verdicts."""
+    return 0.5 if row.verdict is None else WORST_FIRST.index(row.verdict)

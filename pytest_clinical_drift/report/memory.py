@@ -1,4 +1,4 @@
-"""How long a model remembers, in words and in a chart: horizon, what is lost by the end, the one-message control."""
+"""How long a model remembers, in words: horizon, what is lost by the end; and in charts over the turns."""
 
 import math
 from typing import Any
@@ -128,7 +128,33 @@ def _held_to(result: RunResult) -> list[float]:
     return [level.value for level in limit_levels(result.limits.get("recall_at_end"))]
 
 
-def recall_band(memory: Memory | None) -> list[tuple[int, float, float]]:
+# -- charts
+
+
+def recall_chart(result: RunResult) -> Markup:
+    lines = [
+        Line("recall", result.average_recall_curve_critical, "line-main"),
+        Line("strict recall", result.average_strict_recall_curve_critical, "line-second"),
+    ]
+    if result.average_worst_recall_curve_critical != result.average_recall_curve_critical:
+        lines.append(Line("recall with open findings", result.average_worst_recall_curve_critical, "line-fourth"))
+    levels = limit_levels(result.limits.get("recall_at_t10"))
+    title = f"Mean recall of critical facts by turn, to turn {len(result.average_recall_curve_critical)}"
+    return curve_chart(title, lines, levels=levels, band=_band(result.memory), probed=scheduled_turns(result))
+
+
+def quality_chart(result: RunResult) -> Markup:
+    lines = [
+        Line("precision", result.average_precision_curve_extended, "line-main"),
+        Line("F1", result.average_f1_curve_extended, "line-second"),
+        Line("hallucinated rate", result.average_hallucinated_rate_curve_extended, "line-third"),
+    ]
+    to = len(result.average_precision_curve_extended)
+    title = f"Precision, F1 and hallucinated entities by turn (extended set), to turn {to}"
+    return curve_chart(title, lines, probed=scheduled_turns(result))
+
+
+def _band(memory: Memory | None) -> list[tuple[int, float, float]]:
     """Turn and interval of the mean recall, at the probes that have one."""
     probes = memory.probes if memory else ()
     return [(p.turn, p.low, p.high) for p in probes if p.low is not None and p.high is not None]
@@ -155,7 +181,7 @@ def memory_chart(result: RunResult) -> Markup:
         lines,
         levels=limit_levels(result.limits.get("recall_at_end"))[:1],
         held=_held_to(result),
-        band=recall_band(memory),
+        band=_band(memory),
         marker=None if point is None else (point, "horizon"),
         probed=sorted(by_turn),
         tokens={turn: probe.prompt_tokens for turn, probe in by_turn.items() if probe.prompt_tokens is not None},
