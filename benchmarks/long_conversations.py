@@ -20,7 +20,7 @@ from pytest_clinical_drift.authoring.interludes import stretched_cases
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.cases.interludes import load_interludes
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.cases.summary_turns import probes_of
+from pytest_clinical_drift.cases.timeline import probes_of
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.metrics.horizon import drift_horizon
 from pytest_clinical_drift.scoring.scorer import Scorer

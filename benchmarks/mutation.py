@@ -75,7 +75,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/judging/test_readings.py",
     ),
     "results/folders": ("tests/results/test_folders.py",),
-    "cases/summary_turns": ("tests/cases/test_summary_turns.py",),
+    "cases/timeline": ("tests/cases/test_summary_turns.py", "tests/cases/test_marks.py"),
     "cases/interludes": ("tests/cases/test_stretching.py", "tests/cases/test_interludes.py"),
     "results/comparing": (
         "tests/results/test_results_file.py",
@@ -107,10 +107,18 @@ EQUIVALENT = {
         "asked = Turn(turn=1, message=case.late.message, expect=case.late.expect)",
         "1 → 2",
     ): "turns are counted anew",
-    ("cases/summary_turns", "if turn <= last", "turn <= last → turn < last"): "the last turn is scheduled anyway",
-    ("cases/summary_turns", "extra = set(range(1, last + 1))", "1 → 2"): "the first turn is scheduled anyway",
     (
-        "cases/summary_turns",
+        "cases/timeline",
+        "yield from (turn for turn in _THEN if turn <= last)",
+        "turn <= last → turn < last",
+    ): "the last turn is scheduled anyway",
+    (
+        "cases/timeline",
+        "extra = {turn for turn in range(1, last + 1) if every or not changed.isdisjoint((turn, turn - 1))}",
+        "1 → 2",
+    ): "the first turn is scheduled anyway",
+    (
+        "cases/timeline",
         "yield from range(160, min(last, 400) + 1, 40)",
         "400 → 401",
     ): "the step after 400 is 440",

@@ -2,16 +2,20 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from pytest_clinical_drift.cases.entries import CriticalEntity, Expect, Expectation, Late, Turn
 from pytest_clinical_drift.cases.faults import Location, ReferenceFault, did_you_mean
 
+DemandKind = Literal["must", "must_not"]
 
-def demands_in(expect: Expect, place: Location = ()) -> Iterator[tuple[str, Expectation, Location]]:
+
+def demands_in(expect: Expect, place: Location = ()) -> Iterator[tuple[DemandKind, Expectation, Location]]:
     """Kind, demand and place of every demand."""
-    for kind, wishes in (("must", expect.must), ("must_not", expect.must_not)):
-        for at, wish in enumerate(wishes):
-            yield kind, wish, (*place, kind, at)
+    for at, wish in enumerate(expect.must):
+        yield "must", wish, (*place, "must", at)
+    for at, wish in enumerate(expect.must_not):
+        yield "must_not", wish, (*place, "must_not", at)
 
 
 def words_in(part: str, text: str) -> bool:

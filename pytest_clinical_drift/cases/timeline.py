@@ -1,12 +1,15 @@
-"""What holds at a turn: the demands on its reply, and when each fact was last stated."""
+"""What holds at a turn: the demands on its reply, whether a summary is requested, and when a fact was last stated."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from pytest_clinical_drift.cases.entries import SEVERE_GRADES, Expectation
+from pytest_clinical_drift.cases.mark_checks import DemandKind, demands_in
 from pytest_clinical_drift.cases.model import Case
 
-DemandKind = Literal["must", "must_not"]
+_EVERY_TURN_TO = 20
+"""Up to here every turn is probed."""
+_THEN = (25, 30, 40, 50, 60, 80, 100, 120)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +49,11 @@ def demands_at(case: Case, turn: int) -> tuple[Demand, ...]:
     """Demands on the reply of `turn`: its own, and earlier ones that hold `until` it or may be met `by` it."""
     demands = []
     for made in case.turns[:turn]:
-        for kind, wishes in (("must", made.expect.must), ("must_not", made.expect.must_not)):
-            for number, wish in enumerate(wishes, start=1):
-                by = wish.by or made.turn
-                last = max(wish.until or made.turn, by)
-                if turn <= last:
-                    name = f"t{made.turn}-{kind}-{number}"
-                    demands.append(Demand(name, "must" if kind == "must" else "must_not", wish, made.turn, turn >= by))
+        for kind, wish, place in demands_in(made.expect):
+            by = wish.by or made.turn
+            if turn <= max(wish.until or made.turn, by):
+                name = f"t{made.turn}-{kind}-{int(place[-1]) + 1}"
+                demands.append(Demand(name, kind, wish, made.turn, turn >= by))
     return tuple(demands)
 
 
@@ -69,3 +70,39 @@ def last_stated(case: Case, fact: str, turn: int) -> int:
 def interfered(case: Case, fact: str, since: int, turn: int) -> bool:
     """Whether an interlude that may be mistaken for a fact came after a turn, up to another."""
     return any(fact in entry.interferes for entry in case.turns[since:turn])
+
+
+@dataclass(frozen=True, slots=True)
+class Probes:
+    """The turns after which a summary is requested."""
+
+    scheduled: tuple[int, ...]
+    """On the schedule, the last turn included: slope, fall and horizon are read here."""
+    extra: tuple[int, ...] = ()
+    """After an update or a new fact and after the turn that follows it, where the schedule has none."""
+
+    @property
+    def turns(self) -> tuple[int, ...]:
+        """All probed turns in their order."""
+        return tuple(sorted((*self.scheduled, *self.extra)))
+
+
+def probes_of(case: Case, every: bool = False) -> Probes:
+    """Where a case is probed; `every` probes every turn, and then the schedule is still told apart from the rest.
+
+    The schedule: every turn up to 20, then 25, 30, 40, 50, 60, 80, 100, 120, from there every 40 turns up to 400 (160,
+    200, …) and every 100 turns beyond (500, 600, …), and always the last turn.
+    """
+    last = len(case.turns)
+    scheduled = {*scheduled_turns(last), last}
+    changed = {turn.turn for turn in case.turns if turn.updates or turn.introduces}
+    extra = {turn for turn in range(1, last + 1) if every or not changed.isdisjoint((turn, turn - 1))}
+    return Probes(tuple(sorted(scheduled)), tuple(sorted(extra - scheduled)))
+
+
+def scheduled_turns(last: int) -> Iterator[int]:
+    """The turns of the schedule up to `last`; `last` itself only where the schedule names it."""
+    yield from range(1, min(last, _EVERY_TURN_TO) + 1)
+    yield from (turn for turn in _THEN if turn <= last)
+    yield from range(160, min(last, 400) + 1, 40)
+    yield from range(500, last + 1, 100)

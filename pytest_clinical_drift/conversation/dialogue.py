@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.cases.summary_turns import probes_of
+from pytest_clinical_drift.cases.timeline import probes_of
 from pytest_clinical_drift.conversation.hygiene import clean_repetition, never_left_reasoning, strip_reasoning
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.subjects.base import Request

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pytest_clinical_drift.cases.model import Case, facts_at
-from pytest_clinical_drift.cases.summary_turns import probes_of
+from pytest_clinical_drift.cases.timeline import probes_of
 from pytest_clinical_drift.conversation import dialogue
 from pytest_clinical_drift.conversation.scheduler import Plan
 from pytest_clinical_drift.judging.labelled import load_calibration_set

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_clinical_drift.cases.model import Case, facts_at
-from pytest_clinical_drift.cases.summary_turns import probes_of
-from pytest_clinical_drift.cases.timeline import demands_at
+from pytest_clinical_drift.cases.timeline import demands_at, probes_of
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import About, about_entry
 from pytest_clinical_drift.judging.material import forbidden_at

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pytest_clinical_drift.cases.model import Case, facts_at
-from pytest_clinical_drift.cases.summary_turns import probes_of
+from pytest_clinical_drift.cases.timeline import probes_of
 from pytest_clinical_drift.evidence.entities import ScoredEntities
 from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings, TurnFindings
 from pytest_clinical_drift.evidence.findings import find_facts, says_nothing, visible

@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_clinical_drift.cases.files import each_once
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.cases.summary_turns import probes_of
+from pytest_clinical_drift.cases.timeline import probes_of
 from pytest_clinical_drift.errors import FailureCode, InputError, failure
 from pytest_clinical_drift.subjects.base import Identity, Request, typed_settings
 from pytest_clinical_drift.transcript import CUT_OFF, Reply, read_usage

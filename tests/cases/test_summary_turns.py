@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.cases.summary_turns import probes_of, scheduled_turns
+from pytest_clinical_drift.cases.timeline import probes_of, scheduled_turns
 
 
 def case(turns: int, changes: dict[int, dict[str, object]] | None = None) -> Case:

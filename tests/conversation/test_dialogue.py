@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.cases.summary_turns import probes_of
+from pytest_clinical_drift.cases.timeline import probes_of
 from pytest_clinical_drift.conversation.dialogue import PROBE, Dialogue, Plan
 from pytest_clinical_drift.conversation.progress import Progress
 from pytest_clinical_drift.conversation.scheduler import run_conversations

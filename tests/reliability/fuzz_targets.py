@@ -37,7 +37,7 @@ from pytest_clinical_drift.cases.files import hash_cases
 from pytest_clinical_drift.cases.interludes import Thread, stretch
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import deal_cases
-from pytest_clinical_drift.cases.summary_turns import probes_of
+from pytest_clinical_drift.cases.timeline import probes_of
 from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.errors import DriftError, InputError
 

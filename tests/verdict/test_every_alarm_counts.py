@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_clinical_drift.cases.model import Case, facts_at
-from pytest_clinical_drift.cases.summary_turns import probes_of
-from pytest_clinical_drift.cases.timeline import demands_at
+from pytest_clinical_drift.cases.timeline import demands_at, probes_of
 from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.labelled import GROUPS
