@@ -175,48 +175,45 @@ class Details:
             self.missing.append("date")
 
     def _slot(self, slot: Slot) -> None:
-        stated_at = stated(self.document, slot, self.scope)
-        if stated_at is None and slot.concept is not None:
-            stated_at = stated(self.document, slot)  # what has a name of its own may stand elsewhere
-        if stated_at is not None:
-            self.spans.append(stated_at)
+        named, document = slot.concept, self.document
+        place = stated(document, slot, self.scope)
+        if place is None and named is not None:
+            place = stated(document, slot)  # what has a name of its own may stand elsewhere
+        if place is not None:
+            self.spans.append(place)
             return
-        near = [p for p in places_of(self.document, slot) if slot.concept is not None or self.scope.inside(p[0])]
-        if not near and slot.concept is not None and not slot.denied:  # "no retinopathy" denies the background one
-            index = term_index(self.document)
-            near = [(t.first, t.last) for above in sorted(slot.concept.ancestors) for t in index.exact.get(above, ())]
-        contexts = [(place, context_at(self.document, *place)) for place in near]
-        turned = [p for p, c in contexts if (c.affirmed if slot.denied else c.denied)]
-        if turned:
-            said = "stated, though the fact denies it" if slot.denied else "denied"
-            self._against(turned[0], f"{slot.text}: {said}", "denied-detail", sure=slot.concept is not None)
-        else:
-            self.missing.append(slot.text)
+        near = [p for p in places_of(document, slot) if named is not None or self.scope.inside(p[0])]
+        if not near and named is not None and not slot.denied:  # "no retinopathy" denies the background one
+            exact = term_index(document).exact
+            near = [(t.first, t.last) for above in sorted(named.ancestors) for t in exact.get(above, ())]
+        for place in near:
+            context = context_at(document, *place)
+            if context.affirmed if slot.denied else context.denied:
+                said = "stated, though the fact denies it" if slot.denied else "denied"
+                self._against(place, f"{slot.text}: {said}", "denied-detail", sure=named is not None)
+                return
+        self.missing.append(slot.text)
 
     def _qualifier(self, slot: Slot, wanted: Concept) -> None:
-        terms = [
-            t
-            for t in term_index(self.document).by_kind.get(QUALIFIER, ())
-            if t.concept.group == wanted.group and not t.weak and self.scope.holds(t.first)
-        ]
-        same_one = [t for t in terms if t.concept is wanted or wanted.name in t.concept.name.split("-")]
-        others = [t for t in terms if self._is_beside(t.first, t.last)]
-        if same_one:
-            self.spans.append((same_one[0].first, same_one[0].last))
-        elif others:
-            reason = f"{others[0].concept.name} instead of {slot.text}"
-            self._against((others[0].first, others[0].last), reason, "other-qualifier")
-        else:
-            self.missing.append(slot.text)
-
-    def _is_beside(self, first: int, last: int) -> bool:
-        low, high = (last + 1, self.anchor[0]) if last < self.anchor[0] else (self.anchor[1] + 1, first)
-        parted = any(mark in gap for gap in self.document.gaps[low : high + 1] for mark in ";,.")
-        return self.scope.inside(first) and high - low <= _BESIDE and not parted
+        every = term_index(self.document).by_kind.get(QUALIFIER, ())
+        terms = [t for t in every if t.concept.group == wanted.group and not t.weak and self.scope.holds(t.first)]
+        for term in terms:
+            if term.concept is wanted or wanted.name in term.concept.name.split("-"):
+                self.spans.append((term.first, term.last))
+                return
+        for term in terms:
+            behind = term.first > self.anchor[1]
+            low, high = (self.anchor[1] + 1, term.first) if behind else (term.last + 1, self.anchor[0])
+            parted = any(mark in gap for gap in self.document.gaps[low : high + 1] for mark in ";,.")
+            if self.scope.inside(term.first) and high - low <= _BESIDE and not parted:
+                reason = f"{term.concept.name} instead of {slot.text}"
+                self._against((term.first, term.last), reason, "other-qualifier")
+                return
+        self.missing.append(slot.text)
 
     def _amount(self, wanted: Amount) -> None:
         near = [a for a in amounts(self.document) if self.scope.holds(a.first)]
-        equal = [a for a in near if _same(a, wanted)]
+        equal = [a for a in near if (a.ratio == wanted.ratio if wanted.ratio else same_amount(a, wanted))]
         own = self.fact.document.quote(wanted.first, wanted.last)
         if equal:
             self.spans.append((equal[0].first, equal[0].last))
@@ -231,7 +228,3 @@ class Details:
             self._against(place, f"{self.document.quote(*place)} instead of {own}", "other-figure", sure=not timed)
         else:
             self.missing.append(own)
-
-
-def _same(amount: Amount, wanted: Amount) -> bool:
-    return amount.ratio == wanted.ratio if wanted.ratio else same_amount(amount, wanted)

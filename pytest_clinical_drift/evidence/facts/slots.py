@@ -27,94 +27,10 @@ from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, MEA
 from pytest_clinical_drift.evidence.terms.words import loose_stem as stem
 
 _DOING = frozenset(("missed", "carries", "carrying", "declines", "refuses", "refusing", "due", "awaiting"))
-GENERAL = frozenset(("drug allergy", "food allergy", "allergy"))
+_GENERAL = frozenset(("drug allergy", "food allergy", "allergy"))
 _ALLERGY = ("allerg", "anaphyla", "hypersensitiv", "intoleran")
 _CAUSED = frozenset(("to", "from", "with", "on", "after", "by", "caused", "causes", "reaction"))
 _REACTIONS = frozenset(("immunological", "skin", "symptom", "reaction", "dermatological"))
-
-
-def frame_of(
-    document: Document, kind: str | None, medicines: list[Term], conditions: list[Term], measured: bool
-) -> str:
-    words = document.words
-    if kind in ("allergy", "intolerance"):
-        return ALLERGY
-    if kind in (None, "negative", "history", "safety", "other") and _names_allergy(words, conditions):
-        return ALLERGY
-    if measured and kind in (None, "measurement", "other"):
-        return MEASURED
-    if medicines and kind in (None, "medication", "negative", "device"):
-        described = not (_dosed(document) or frequencies(document) or kind == "medication")
-        if described and not _DOING.isdisjoint(words):
-            return STATED
-        if kind is None and conditions and not _dosed(document) and not _CAUSED.isdisjoint(words):
-            return ALLERGY if conditions[0].concept.group in _REACTIONS else STATED
-        if words_of("stopped").isdisjoint(words) or kind == "medication":
-            return MEDICATION
-    return ALLERGY if conditions and not {"causes", "caused"}.isdisjoint(words) else STATED
-
-
-def _names_allergy(words: list[str], conditions: list[Term]) -> bool:
-    """Whether the fact speaks of an allergy, and not of an illness with the word in its name (allergic rhinitis)."""
-    illness = {
-        i
-        for t in conditions
-        if not t.concept.name.endswith(("allergy", "allergic reaction"))
-        for i in range(t.first, t.last + 1)
-    }
-    return any(
-        word.startswith(_ALLERGY) and not (i in illness and word.startswith("allerg")) for i, word in enumerate(words)
-    )
-
-
-def _dosed(document: Document) -> bool:
-    return any(a.unit is not None and a.unit.data["kind"] == "dose" for a in amounts(document))
-
-
-def core_of(
-    frame: str, medicines: list[Term], conditions: list[Term], measures: list[Term], *, ended: bool
-) -> Term | None:
-    if frame == MEDICATION or (medicines and (frame == ALLERGY or ended)):
-        return medicines[0]
-    if frame == MEASURED:
-        return measures[0]
-    if frame == ALLERGY:
-        return next(
-            (c for c in conditions if c.concept.name.endswith(" allergy") and c.concept.name not in GENERAL), None
-        )
-    return next(iter(conditions or sorted([*medicines, *measures], key=lambda t: t.first)), None)
-
-
-def is_inside(term: Term, other: Term) -> bool:
-    return other.first <= term.first and term.last <= other.last
-
-
-def named_medicines(index: TermIndex) -> list[Term]:
-    """Medicines and classes that a short text names; a class word beside its drug adds nothing."""
-    drugs = [t for t in index.medicines if t.concept.kind == DRUG]
-    above = {i for drug in drugs for i in drug.concept.ancestors}
-    return [t for t in index.medicines if t.concept.kind == DRUG or t.concept.id not in above]
-
-
-def conditions_of(document: Document, index: TermIndex) -> list[Term]:
-    whole = (0, len(document) - 1)
-    conditions = [t for t in index.by_kind.get(CONDITION, ()) if not t.weak or (t.first, t.last) == whole]
-    return [t for t in conditions if not any(t.concept.id in o.concept.ancestors for o in conditions if o is not t)]
-
-
-def measures_of(document: Document, index: TermIndex) -> list[Term]:
-    """Measurements that a short text gives a figure for; "weight loss" is none, nor is the dose of a medicine."""
-    measures: list[Term] = []
-    for term in index.by_kind.get(MEASURE, ()):
-        changed = document.words[term.last + 1 : term.last + 2] in (["loss"], ["gain"])
-        following = [a for a in amounts(document) if term.last < a.first <= term.last + 5]
-        preceding = [a for a in amounts(document) if a.last + 1 == term.first]
-        amount = next(iter(following or preceding), None)
-        dose = amount is not None and (amount.unit is None or amount.unit.data["kind"] != "result")
-        taken = dose and any(m.first == term.first and m.last >= term.last for m in index.medicines)
-        if amount is not None and not (changed or taken):
-            measures.append(term)
-    return measures
 
 
 _TESTS = frozenset(("test", "tests", "screen", "antibody", "antibodies", "swab", "culture", "pcr", "serology", "igra"))
@@ -127,36 +43,33 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
     """Take a fact apart; `kind` is the case's own word for what it is."""
     document = read(text)
     index = term_index(document)
-    measures = measures_of(document, index)
-    medicines = [m for m in named_medicines(index) if not any(is_inside(m, t) for t in measures)]
-    conditions = [
-        c for c in conditions_of(document, index) if not any(is_inside(c, t) and c.last < t.last for t in measures)
-    ]
+    measures = _measures_of(document, index)
+    medicines = [m for m in named_medicines(index) if not any(_is_inside(m, t) for t in measures)]
+    conditions = _conditions_of(document, index, measures)
     frame = frame_of(document, kind, medicines, conditions, bool(measures))
     ended = not words_of("stopped").isdisjoint(document.words)
-    core = core_of(frame, medicines, conditions, measures, ended=ended)
-    regimen = read_regimen(document, core) if core is not None and frame == MEDICATION else None
-    taken_up: list[Frequency | Date | Term] = [
-        *frequencies(document),
-        *dates(document),
-        *medicines,
-        *conditions,
-        *measures,
-    ]
+    core = _core_of(frame, medicines, conditions, measures, ended=ended)
+    named = [*medicines, *conditions, *measures]
+    taken_up: list[Frequency | Date | Term] = [*frequencies(document), *dates(document), *named]
     numbers = [a for a in amounts(document) if not any(o.first <= a.first <= o.last for o in taken_up)]
     used = {i for one in (*taken_up, *numbers) for i in range(one.first, one.last + 1)}
-    qualifiers = [t for t in index.by_kind.get(QUALIFIER, ()) if not t.weak and t.first not in used]
+    every = [t for t in index.by_kind.get(QUALIFIER, ()) if not t.weak]
+    qualifiers = [t for t in every if t.first not in used]
+    inner = [t for t in every if core is not None and _is_inside(t, core)]
     tested = not _TESTS.isdisjoint(document.words) and any(t.concept.group == "test result" for t in qualifiers)
+    regimen = read_regimen(document, core) if core is not None and frame == MEDICATION else None
     core = None if tested else core
-    details = [_slot(document, t) for t in (*medicines, *conditions, *measures, *qualifiers) if t is not core]
+    details = [_slot(document, t) for t in (*named, *qualifiers) if t is not core]
     details += _word_slots(document, index, used.union(*(range(t.first, t.last + 1) for t in qualifiers)))
-    telling = [s for s in details if s.concept is not None or not _is_optional(s, tested=tested)]
+    # Words that a summary may well leave out; the name of the test, where its result is what counts.
+    last_words = words_of("optional")
+    optional = {s for s in details if s.text.lower().split()[-1] in last_words and (tested or not s.denied)}
+    telling = [s for s in details if s.concept is not None or s not in optional]
     if core is not None or len(telling) > 1 or (telling and numbers) or any(s.concept is not None for s in telling):
         details = telling
     main, details = _core_and_details(document, core, details)
     if medicines and frame == MEDICATION and not _AVOIDED.isdisjoint(document.words):
         main = replace(main, denied=True)
-    inner = [t for t in index.by_kind.get(QUALIFIER, ()) if core is not None and is_inside(t, core) and not t.weak]
     circumstance = frame == STATED and kind in _CIRCUMSTANCES and any(s.concept is None for s in (main, *details))
     return Fact(
         text,
@@ -176,6 +89,82 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
     )
 
 
+def frame_of(
+    document: Document, kind: str | None, medicines: list[Term], conditions: list[Term], measured: bool
+) -> str:
+    words = document.words
+    if kind in ("allergy", "intolerance"):
+        return ALLERGY
+    if kind in (None, "negative", "history", "safety", "other") and _names_allergy(words, conditions):
+        return ALLERGY
+    if measured and kind in (None, "measurement", "other"):
+        return MEASURED
+    if medicines and kind in (None, "medication", "negative", "device"):
+        dosed = any(a.unit is not None and a.unit.data["kind"] == "dose" for a in amounts(document))
+        described = not (dosed or frequencies(document) or kind == "medication")
+        if described and not _DOING.isdisjoint(words):
+            return STATED
+        if kind is None and conditions and not dosed and not _CAUSED.isdisjoint(words):
+            return ALLERGY if conditions[0].concept.group in _REACTIONS else STATED
+        if words_of("stopped").isdisjoint(words) or kind == "medication":
+            return MEDICATION
+    return ALLERGY if conditions and not {"causes", "caused"}.isdisjoint(words) else STATED
+
+
+def _names_allergy(words: list[str], conditions: list[Term]) -> bool:
+    """Whether the fact speaks of an allergy, and not of an illness with the word in its name (allergic rhinitis)."""
+    illnesses = [t for t in conditions if not t.concept.name.endswith(("allergy", "allergic reaction"))]
+    illness = {i for t in illnesses for i in range(t.first, t.last + 1)}
+    named = (i for i, word in enumerate(words) if word.startswith(_ALLERGY))
+    return any(i not in illness or not words[i].startswith("allerg") for i in named)
+
+
+def _core_of(
+    frame: str, medicines: list[Term], conditions: list[Term], measures: list[Term], *, ended: bool
+) -> Term | None:
+    if frame == MEDICATION or (medicines and (frame == ALLERGY or ended)):
+        return medicines[0]
+    if frame == MEASURED:
+        return measures[0]
+    if frame == ALLERGY:
+        allergies = (c for c in conditions if c.concept.name.endswith(" allergy") and c.concept.name not in _GENERAL)
+        return next(allergies, None)
+    return next(iter(conditions or sorted([*medicines, *measures], key=lambda t: t.first)), None)
+
+
+def _is_inside(term: Term, other: Term) -> bool:
+    return other.first <= term.first and term.last <= other.last
+
+
+def named_medicines(index: TermIndex) -> list[Term]:
+    """Medicines and classes that a short text names; a class word beside its drug adds nothing."""
+    above = {i for t in index.medicines if t.concept.kind == DRUG for i in t.concept.ancestors}
+    return [t for t in index.medicines if t.concept.kind == DRUG or t.concept.id not in above]
+
+
+def _conditions_of(document: Document, index: TermIndex, measures: list[Term]) -> list[Term]:
+    """Conditions that a short text names; a broader one beside a narrower one adds nothing."""
+    whole = (0, len(document) - 1)
+    conditions = [t for t in index.by_kind.get(CONDITION, ()) if not t.weak or (t.first, t.last) == whole]
+    above = {i for t in conditions for i in t.concept.ancestors}
+    conditions = [t for t in conditions if t.concept.id not in above]
+    return [c for c in conditions if not any(_is_inside(c, t) and c.last < t.last for t in measures)]
+
+
+def _measures_of(document: Document, index: TermIndex) -> list[Term]:
+    """Measurements that a short text gives a figure for; "weight loss" is none, nor is the dose of a medicine."""
+    measures: list[Term] = []
+    for term in index.by_kind.get(MEASURE, ()):
+        changed = document.words[term.last + 1 : term.last + 2] in (["loss"], ["gain"])
+        following = [a for a in amounts(document) if term.last < a.first <= term.last + 5]
+        amount = next(iter(following or [a for a in amounts(document) if a.last + 1 == term.first]), None)
+        dose = amount is not None and (amount.unit is None or amount.unit.data["kind"] != "result")
+        taken = dose and any(m.first == term.first and m.last >= term.last for m in index.medicines)
+        if amount is not None and not (changed or taken):
+            measures.append(term)
+    return measures
+
+
 def _core_and_details(document: Document, core: Term | None, details: list[Slot]) -> tuple[Slot, list[Slot]]:
     """What stands at the centre (a named thing, else the first word) and the rest; what its name says is no detail."""
     if core is not None:
@@ -185,11 +174,6 @@ def _core_and_details(document: Document, core: Term | None, details: list[Slot]
         return Slot(document.raw, stems=frozenset(map(stem, document.words))), []
     first = next((n for n, s in enumerate(details) if s.concept is None), 0)
     return details[first], details[:first] + details[first + 1 :]
-
-
-def _is_optional(slot: Slot, *, tested: bool) -> bool:
-    """Words that a summary may well leave out; the name of the test, where its result is what counts."""
-    return slot.text.lower().split()[-1] in words_of("optional") and (tested or not slot.denied)
 
 
 def _slot(document: Document, term: Term) -> Slot:

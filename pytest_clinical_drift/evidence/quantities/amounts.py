@@ -9,7 +9,7 @@ from operator import or_
 
 from pytest_clinical_drift.evidence.reading.text import NUMBER, RATIO, Document, once
 from pytest_clinical_drift.evidence.terms.index import term_index
-from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
+from pytest_clinical_drift.evidence.terms.lexicon import lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import Concept, load_vocabulary, word_set
 
 _SMALL = {word: float(value) for value, word in enumerate(load_vocabulary("word_sets")["quantities"]["to_nineteen"])}
@@ -79,43 +79,42 @@ def _number_at(document: Document, index: int) -> tuple[float, int] | None:
 
 @once
 def amounts(document: Document) -> list[Amount]:
-    amounts_: list[Amount] = []
-    units = term_index(document).units
-    kinds, words, gaps = document.kinds, document.words, document.gaps
-    total = len(words)
+    found: list[Amount] = []
+    kinds, words = document.kinds, document.words
     done = 0
-    for index in compress(range(total), map(or_, kinds, map(SPOKEN.__contains__, words))):
-        if index < done:
+    for index in compress(range(len(words)), map(or_, kinds, map(SPOKEN.__contains__, words))):
+        spoken = kinds[index] == NUMBER or words[index] in SPOKEN
+        amount = None
+        if index >= done and (spoken or kinds[index] == RATIO):
+            amount = _amount(document, index) if spoken else _ratio(document, index)
+        if amount is None:
             continue
-        kind = kinds[index]
-        if kind == NUMBER or words[index] in SPOKEN:
-            amount = _amount(document, index, units)
-            if amount is None:
-                continue
-            if amounts_ and _is_multiple(document, amounts_[-1], amount):
-                count = amounts_.pop()
-                amount = replace(amount, value=count.value * amount.value, first=count.first)
-            amounts_.append(amount)
-            done = amount.last + 1
-        elif kind == RATIO:
-            unit = units.get(index + 1) if index + 1 < total and not gaps[index + 1] else None
-            value = _figure(words[index].replace(":", "/").partition("/")[0]) or 0.0
-            concept, last = (unit.concept, unit.last) if unit else (None, index)
-            amounts_.append(Amount(value, concept, index, last, words[index]))
-    return amounts_
+        if found and _is_multiple(document, found[-1], amount):
+            count = found.pop()
+            amount = replace(amount, value=count.value * amount.value, first=count.first)
+        found.append(amount)
+        done = amount.last + 1
+    return found
+
+
+def _ratio(document: Document, index: int) -> Amount:
+    """A two-part strength: "100/6"."""
+    beside = index + 1 < len(document) and not document.gaps[index + 1]
+    unit = term_index(document).units.get(index + 1) if beside else None
+    value = _figure(document.words[index].replace(":", "/").partition("/")[0]) or 0.0
+    return Amount(value, unit and unit.concept, index, unit.last if unit else index, document.words[index])
 
 
 def _is_multiple(document: Document, count: Amount, each: Amount) -> bool:
     """ "three 20 mg capsules", "2 x 500 mg tablets": so many pieces of that strength make the dose."""
     between = document.words[count.last + 1 : each.first]
     joined = between in ([], ["x"], ["×"]) and not document.gaps[each.first]
-    whole = count.unit is None and not count.ratio and count.value.is_integer() and 2 <= count.value <= 12
-    following = document.words[each.last + 1 : each.last + 2]
-    pieces = bool(following) and following[0] in _PIECES
+    whole = count.unit is None and not count.ratio and count.value in range(2, 13)
+    pieces = not _PIECES.isdisjoint(document.words[each.last + 1 : each.last + 2])
     return joined and whole and each.dimension == "mass" and pieces
 
 
-def _amount(document: Document, index: int, units: dict[int, Term]) -> Amount | None:
+def _amount(document: Document, index: int) -> Amount | None:
     number = _number_at(document, index)
     if number is None:
         return None
@@ -130,12 +129,11 @@ def _amount(document: Document, index: int, units: dict[int, Term]) -> Amount | 
             last = upper[1]
     following = last + 1
     beside = following < total and sentences[following] == sentences[index] and gaps[following] in ("", "-")
-    unit = units.get(following) if beside else None
+    unit = term_index(document).units.get(following) if beside else None
     if unit is None:
         return Amount(value, None, index, last)
-    if unit.concept.name == "unit" and _of_alcohol(document, index):
-        return Amount(value, lexicon().concepts["unit:alcohol unit"], index, unit.last)
-    return Amount(value, unit.concept, index, unit.last)
+    of_alcohol = unit.concept.name == "unit" and _of_alcohol(document, index)
+    return Amount(value, lexicon().concepts["unit:alcohol unit"] if of_alcohol else unit.concept, index, unit.last)
 
 
 def _of_alcohol(document: Document, index: int) -> bool:

@@ -36,22 +36,22 @@ class Date:
 def dates(document: Document) -> list[Date]:
     found: list[Date] = []
     for index, (word, kind) in enumerate(zip(document.words, document.kinds, strict=True)):
-        date: Date | None = None
-        if found and index <= found[-1].last:
-            continue
-        if kind == DATE:
-            date = _written(word, index)
-        elif kind == RATIO:
-            month, _, year = word.partition("/")
-            if month.isdecimal() and 1 <= int(month[:3]) <= 12 and _year(year):
-                date = Date(_year(year), int(month), None, index, index)
-        elif word in _MONTHS and (word not in ("may", "mar", "march") or _is_month(document, index)):
-            date = _around_month(document, index)
-        elif kind == NUMBER and _year(word):
-            date = Date(_year(word), None, None, index, index)
+        date = _at(document, index, word, kind) if not found or index > found[-1].last else None
         if date is not None:
             found.append(date)
     return found
+
+
+def _at(document: Document, index: int, word: str, kind: int) -> Date | None:
+    if kind == DATE:
+        return _written(word, index)
+    if kind == RATIO:
+        month, _, year = word.partition("/")
+        dated = month.isdecimal() and 1 <= int(month[:3]) <= 12 and _year(year)
+        return Date(_year(year), int(month), None, index, index) if dated else None
+    if word in _MONTHS and (word not in ("may", "mar", "march") or _is_month(document, index)):
+        return _around_month(document, index)
+    return Date(_year(word), None, None, index, index) if kind == NUMBER and _year(word) else None
 
 
 def _year(word: str) -> int | None:
