@@ -1,16 +1,22 @@
-"""What a verdict rests on, counted: severe failures with their limit, who settled the alarms, what nobody looked at."""
+"""What a verdict rests on, counted: severe failures, who settled the alarms, what nobody looked at, unlike repeats."""
 
-from collections import Counter
+import datetime
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import get_args
 
 from pytest_clinical_drift.cases.entries import GRADES, Care
 from pytest_clinical_drift.cases.model import Case, facts_of
 from pytest_clinical_drift.judging.calibration_file import KindLimits
-from pytest_clinical_drift.metrics.intervals import pooled_interval, proportion_interval
+from pytest_clinical_drift.metrics.intervals import pooled_interval, proportion_interval, repeat_sd
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
+from pytest_clinical_drift.verdict.case import judge_case
+from pytest_clinical_drift.verdict.measures import Repeats
 from pytest_clinical_drift.verdict.metric_table import SEVERE
+from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.thresholds import Thresholds
 
 _LEVELS: tuple[str, ...] = get_args(Care)
 
@@ -126,30 +132,37 @@ def count_evidence(
     kinds it decides.
     """
     measured = [run for run in runs if run.incomplete is None or _severe(run, AlarmState.CONFIRMED)]
-    names = list(dict.fromkeys(run.case_id for run in measured))
     failed = {run.case_id for run in measured if _severe(run, AlarmState.CONFIRMED)}
-    open_cases = {run.case_id for run in measured if _severe(run, AlarmState.OPEN)}
     group = {run.case_id: run.group for run in measured}
-    interval = pooled_interval(
-        [int(name in failed) for name in names],
-        [1] * len(names),
-        [group[name] for name in names],
-        confidence=confidence,
-    )
-    upper = interval.high if interval else None
+    hits = [case_id in failed for case_id in group]
+    interval = pooled_interval(hits, [1] * len(group), list(group.values()), confidence=confidence)
     known = list(cases)
     planned = {case.id: len(case.turns) for case in known}
     turns = [planned.get(run.case_id, len(run.turns)) for run in measured]
     limits = {kind: kind_limits for kind, kind_limits in (judge or {}).items() if kind in deciding}
+    # a judge that finds the share s of all failures of its weakest kind leaves room for 1 / s times as many
+    found = max(min((limit.sensitivity.low for limit in limits.values()), default=0.0), 1e-9)
+    alarms = Counter((alarm.settled_by, alarm.state) for run in runs for alarm in run.alarms)
+    asked = sum(dict(run.asked).get("breach", 0) for run in runs)
+    broken = Counter(
+        (event.grade, event.state)
+        for run in runs
+        for event in run.events
+        if event.metric in ("breaches", "lesser_breaches")
+    )
+    grades = [
+        GradeCount(grade, broken[grade, AlarmState.CONFIRMED], broken[grade, AlarmState.OPEN]) for grade in GRADES
+    ]
+    sums = ("repeated", "questions", "unanswered", "refused", "truncated", "replies_cut")
     return EvidenceCounts(
-        cases=len(names),
+        cases=len(group),
         conversations=len(measured),
         shortest=min(turns, default=0),
         longest=max(turns, default=0),
         severe=len(failed),
-        severe_open=len(open_cases),
-        severe_upper=upper,
-        severe_upper_missed=_after_misses(upper, limits),
+        severe_open=len({run.case_id for run in measured if _severe(run, AlarmState.OPEN)}),
+        severe_upper=interval.high if interval else None,
+        severe_upper_missed=min(1.0, interval.high / found) if interval and limits else None,
         signed=sum(case.id in signed for case in known),
         unsigned_hard_stops=tuple(
             case.id for case in known if case.id not in signed and any(fact.hard_stop for fact, _ in facts_of(case))
@@ -158,22 +171,24 @@ def count_evidence(
         replies=sum(len(run.turns) for run in runs),
         demanded=sum(run.demands for run in runs),
         texts=sum(run.replies_total for run in runs),
-        truncated=sum(run.truncated for run in runs),
-        replies_cut=sum(run.replies_cut for run in runs),
-        refused=sum(run.refused for run in runs),
-        repeated=sum(run.repeated for run in runs),
-        settled=_settled(runs),
-        open=sum(alarm.state == AlarmState.OPEN for run in runs for alarm in run.alarms),
-        questions=sum(run.questions for run in runs),
-        unanswered=sum(run.unanswered for run in runs),
-        false_breaches=_false_breaches(runs, limits),
-        audit=audit_of(runs, confidence),
-        grades=_grades(runs),
-        rules_against_judge=_against_judge(runs),
         judge_requests=sum(run.requests for run in runs),
+        settled=tuple(
+            SettledCounts(by, alarms[by, AlarmState.CONFIRMED], alarms[by, AlarmState.DISMISSED])
+            for by in ("rule", "judge", "person")
+        ),
+        open=sum(count for (_, state), count in alarms.items() if state == AlarmState.OPEN),
+        false_breaches=asked * limits["breach"].false_confirmed.high if "breach" in limits else None,
+        audit=audit_of(runs, confidence),
+        grades=tuple(count for count in grades if count.confirmed or count.open),
+        rules_against_judge=_against_judge(runs),
         care=_care(runs, known),
         languages=tuple(sorted({case.language for case in known})),
+        **{name: sum(getattr(run, name) for run in runs) for name in sums},
     )
+
+
+def _severe(run: CaseAssessment, state: AlarmState) -> bool:
+    return any(event.metric in SEVERE and event.state == state for event in run.events)
 
 
 def _care(runs: Sequence[CaseAssessment], cases: Iterable[Case]) -> CareCount | None:
@@ -185,51 +200,12 @@ def _care(runs: Sequence[CaseAssessment], cases: Iterable[Case]) -> CareCount | 
     return CareCount(len(pairs), right, high, len(steps) - right - high, len(pairs) - len(steps)) if pairs else None
 
 
-def _grades(runs: Sequence[CaseAssessment]) -> tuple[GradeCount, ...]:
-    seen = Counter(
-        (event.grade, event.state)
-        for run in runs
-        for event in run.events
-        if event.metric in ("breaches", "lesser_breaches")
-    )
-    counts = (GradeCount(grade, seen[grade, AlarmState.CONFIRMED], seen[grade, AlarmState.OPEN]) for grade in GRADES)
-    return tuple(count for count in counts if count.confirmed or count.open)
-
-
 def _against_judge(runs: Sequence[CaseAssessment]) -> dict[str, dict[str, int]]:
-    pairs: Counter[str] = Counter()
-    for run in runs:
-        pairs.update(dict(run.rules_against_judge))
-    table: dict[str, dict[str, int]] = {}
-    for pair, count in sorted(pairs.items()):
+    table: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for pair, count in sorted(chain.from_iterable(run.rules_against_judge for run in runs)):
         rule, _, answer = pair.partition("/")
-        table.setdefault(rule, {})[answer] = count
-    return table
-
-
-def _severe(run: CaseAssessment, state: AlarmState) -> bool:
-    return any(event.metric in SEVERE and event.state == state for event in run.events)
-
-
-def _after_misses(upper: float | None, limits: Mapping[str, KindLimits]) -> float | None:
-    """A judge that finds the share s of all failures of its weakest kind leaves room for 1 / s times as many."""
-    sensitivities = [limit.sensitivity.low for limit in limits.values()]
-    if upper is None or not sensitivities:
-        return None
-    return min(1.0, upper / max(min(sensitivities), 1e-9))
-
-
-def _settled(runs: Sequence[CaseAssessment]) -> tuple[SettledCounts, ...]:
-    states = Counter((alarm.settled_by, alarm.state) for run in runs for alarm in run.alarms)
-    return tuple(
-        SettledCounts(by, states[by, AlarmState.CONFIRMED], states[by, AlarmState.DISMISSED])
-        for by in ("rule", "judge", "person")
-    )
-
-
-def _false_breaches(runs: Sequence[CaseAssessment], limits: Mapping[str, KindLimits]) -> float | None:
-    asked = sum(dict(run.asked).get("breach", 0) for run in runs)
-    return asked * limits["breach"].false_confirmed.high if "breach" in limits else None
+        table[rule][answer] += count
+    return {rule: dict(answers) for rule, answers in table.items()}
 
 
 def audit_of(runs: Sequence[CaseAssessment], confidence: float) -> Audit | None:
@@ -237,3 +213,42 @@ def audit_of(runs: Sequence[CaseAssessment], confidence: float) -> Audit | None:
     asked, wrong, unsure = (sum(getattr(run.audit, name) for run in runs) for name in ("asked", "wrong", "open"))
     interval = proportion_interval(wrong + unsure, asked, confidence=confidence)
     return Audit(asked, wrong, unsure, interval.high) if interval else None
+
+
+@dataclass(frozen=True, slots=True)
+class FlakyCase:
+    """A case whose repeats, each judged alone, do not agree."""
+
+    case_id: str
+    verdicts: tuple[Verdict, ...]
+    """One per repeat."""
+    recalls: tuple[float | None, ...]
+    """Recall@T10 of each repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatFigures:
+    """Variation between conversations of the same case under sampled decoding; shown, not gated."""
+
+    repeats: int
+    recall_sd: float | None
+    """Of Recall@T10 between the repeats of one case; None where nothing was evaluated twice."""
+    flaky: tuple[FlakyCase, ...]
+
+
+def repeat_figures(
+    cases: Sequence[Repeats], thresholds: Thresholds, today: datetime.date, deciding: Sequence[str] = ()
+) -> RepeatFigures | None:
+    """Spread within cases and those that change their verdict by chance; None when no case was repeated."""
+    most = max(map(len, cases), default=0)
+    if most < 2:
+        return None
+    recalls = [tuple(run.recall_at_t10 for run in repeats) for repeats in cases]
+    verdicts = [tuple(judge_case([run], thresholds, today, deciding).verdict for run in repeats) for repeats in cases]
+    flaky = [
+        FlakyCase(repeats[0].case_id, judged, recalled)
+        for repeats, judged, recalled in zip(cases, verdicts, recalls, strict=True)
+        if len(set(judged)) > 1
+    ]
+    spread = repeat_sd([[value for value in recalled if value is not None] for recalled in recalls])
+    return RepeatFigures(most, spread, tuple(flaky))

@@ -10,7 +10,7 @@ CAUTION    everything between
 import dataclasses
 import datetime
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pytest_clinical_drift.judging.canaries import UNANSWERED
 from pytest_clinical_drift.scoring.assessment import AlarmState
@@ -60,17 +60,22 @@ def judge_set(
         with_reader(judge_over(name, limits, complete, thresholds, waived, deciders), deciders.deciding)
         for name, limits in thresholds.metrics.items()
     )
-    canaries = count_canaries(cases)
-    to_read, severe_to_read = count_findings(run for repeats in cases for run in repeats)[AlarmState.OPEN]
-    unsigned = _unsigned(total, signed or 0, thresholds)
-    lost = count_unanswered(cases)
-    verdict, reasons = _decide(verdicts, judgements, thresholds, complete, deciders, (*canaries, lost), unsigned)
+    runs = [run for repeats in cases for run in repeats]
+    canaries = Counter(canary.state for run in runs for canary in run.canaries)
+    upheld, lost = canaries[AlarmState.CONFIRMED], canaries[UNANSWERED]
+    inserted = canaries.total() - lost
+    missing = total - (signed or 0) if thresholds.require_signed_cases else 0
+    unsigned = [reason(ReasonCode.CASES_UNSIGNED, unsigned=missing, cases=total)] if missing > 0 else []
+    counted = (upheld, inserted, lost)
+    verdict, reasons = _decide(verdicts, judgements, thresholds, complete, deciders, counted, unsigned)
     if deciders.outage is not None:
         told = reason(ReasonCode.JUDGE_OUTAGE, **dataclasses.asdict(deciders.outage), canaries=lost)
         reasons = [told, *reasons] if verdict in (Verdict.UNSETTLED, Verdict.INCOMPLETE) else [*reasons, told]
     if len(cases) < total:
         reasons = [reason(ReasonCode.CASES_SELECTED, run=len(cases), total=total), *reasons]
         verdict = Verdict.PARTIAL
+    to_read, severe_to_read = count_findings(runs)[AlarmState.OPEN]
+    confirmed = [a for repeats in complete for run in repeats for a in run.alarms if a.state == AlarmState.CONFIRMED]
     return SetVerdict(
         verdict=verdict,
         judgements=judgements,
@@ -82,33 +87,12 @@ def judge_set(
         failing=tuple(item.case_id for item in verdicts if item.verdict == Verdict.FAIL),
         waivers=tuple(waiver for waiver in thresholds.waivers if waiver.holds_on(today)),
         deciders=deciders,
-        unread=_unread(complete),
-        canaries=canaries,
+        unread=sum(alarm.severe and alarm.settled_by != "person" for alarm in confirmed),
+        canaries=(upheld, inserted),
         canaries_unanswered=lost,
         to_read=to_read,
         severe_to_read=severe_to_read,
     )
-
-
-def count_canaries(cases: Sequence[Repeats]) -> tuple[int, int]:
-    """Inserted faults that the judge confirmed, of how many that it could be asked about."""
-    states = _canary_states(cases)
-    return states.count(AlarmState.CONFIRMED), len(states) - states.count(UNANSWERED)
-
-
-def count_unanswered(cases: Sequence[Repeats]) -> int:
-    """Inserted faults about which an outage kept the judge from being asked."""
-    return _canary_states(cases).count(UNANSWERED)
-
-
-def _canary_states(cases: Sequence[Repeats]) -> list[str]:
-    return [canary.state for repeats in cases for run in repeats for canary in run.canaries]
-
-
-def _unread(complete: Sequence[Repeats]) -> int:
-    """Confirmed severe alarms that no person has read."""
-    alarms = [a for repeats in complete for run in repeats for a in run.alarms if a.state == AlarmState.CONFIRMED]
-    return sum(alarm.severe and alarm.settled_by != "person" for alarm in alarms)
 
 
 def _decide(
@@ -120,42 +104,63 @@ def _decide(
     canaries: tuple[int, int, int],
     unsigned: Sequence[Reason],
 ) -> tuple[Verdict, list[Reason]]:
-    rules, run = thresholds.set, len(verdicts)
-    past_limit = [_figure(item) for item in judgements if item.verdict == FigureState.FAIL]
-    seen = _confirmed_before_end(verdicts)
-    if failed := [*_failing_cases(verdicts, thresholds), *past_limit]:
+    run, seen = len(verdicts), list(_confirmed_before_end(verdicts))
+    if failed := list(_failures(verdicts, judgements, thresholds)):
         return Verdict.FAIL, [*failed, *seen]
     reasons: list[Reason] = []
     if len(complete) < run:
         reasons += [reason(ReasonCode.CASES_UNFINISHED, unfinished=run - len(complete), cases=run), *seen]
-        if seen or not complete or len(complete) / run < rules.min_coverage - 1e-9:
+        if seen or not complete or len(complete) / run < thresholds.set.min_coverage - 1e-9:
             return Verdict.INCOMPLETE, reasons
     if deciders.missing is not None:
         return Verdict.INCOMPLETE, [*reasons, deciders.missing]
     if any(item.verdict == FigureState.NOT_EVALUATED and item.metric in CORE for item in judgements):
         return Verdict.INCOMPLETE, [*reasons, reason(ReasonCode.CORE_NOT_EVALUATED)]
-    if unsettled := _unsettled(verdicts, judgements, thresholds, canaries):
-        return Verdict.UNSETTLED, [*unsettled, *reasons, *_doubts(verdicts)]
-    reasons += _too_few(complete, rules.min_cases)
-    reasons += _audit_bound(complete, thresholds) if deciders.deciding and not deciders.control else []
-    reasons += _doubts(verdicts)
-    reasons += unsigned
-    doubtful = (FigureState.CAUTION, FigureState.UNREAD, FigureState.NOT_EVALUATED)
-    reasons += [_figure(item) for item in judgements if item.verdict in doubtful]
+    # cases whose texts are such that figures mean little
+    doubts = Counter(why.code for item in verdicts if item.verdict != Verdict.INCOMPLETE for why in item.doubts)
+    doubtful = [reason(code, cases=count) for code, count in doubts.items()]
+    if unsettled := list(_unsettled(verdicts, judgements, thresholds, canaries)):
+        return Verdict.UNSETTLED, [*unsettled, *reasons, *doubtful]
+    reasons += [*_too_little(complete, thresholds, deciders), *doubtful, *unsigned]
+    unsure = (FigureState.CAUTION, FigureState.UNREAD, FigureState.NOT_EVALUATED)
+    reasons += [reason(ReasonCode.FIGURE, metric=item.metric) for item in judgements if item.verdict in unsure]
     verdict = Verdict.CAUTION if reasons else Verdict.PASS
-    reasons += _by_point(judgements) if verdict == Verdict.PASS else []
+    by_point = [i.metric for i in judgements if any(why.code is ReasonCode.BY_POINT for why in i.reasons)]
+    if verdict == Verdict.PASS and by_point:
+        reasons.append(reason(ReasonCode.PASSED_BY_POINT, metrics=by_point))
     if cautious := sum(item.verdict == Verdict.CAUTION for item in verdicts):
         reasons.append(reason(ReasonCode.CASES_AT_CAUTION, cases=cautious))
     return verdict, reasons
 
 
-def _by_point(judgements: Sequence[MetricVerdict]) -> list[Reason]:
-    metrics = [i.metric for i in judgements if any(why.code is ReasonCode.BY_POINT for why in i.reasons)]
-    return [reason(ReasonCode.PASSED_BY_POINT, metrics=metrics)] if metrics else []
+def _failures(
+    verdicts: Sequence[CaseVerdict], judgements: Sequence[MetricVerdict], thresholds: Thresholds
+) -> Iterator[Reason]:
+    """Cases that fail the run, too many past a fail line, and figures past theirs."""
+    failing = [verdict for verdict in verdicts if verdict.verdict == Verdict.FAIL]
+    fatal = sum(fails_run(verdict, thresholds) for verdict in failing)
+    past, tolerated = len(failing) - fatal, thresholds.set.max_failing_cases
+    if fatal:
+        yield reason(ReasonCode.CASES_FAILED, failed=fatal, cases=len(verdicts))
+    if past > tolerated:
+        yield reason(ReasonCode.CASES_PAST_LIMIT, past=past, cases=len(verdicts), tolerated=tolerated)
+    for item in judgements:
+        if item.verdict == FigureState.FAIL:
+            yield reason(ReasonCode.FIGURE, metric=item.metric)
 
 
-def _figure(item: MetricVerdict) -> Reason:
-    return reason(ReasonCode.FIGURE, metric=item.metric)
+def _confirmed_before_end(verdicts: Sequence[CaseVerdict]) -> Iterator[Reason]:
+    """Severe failures in cases that were not run to the end: they fail no case, and are named all the same."""
+    unfinished = [(case.case_id, i) for case in verdicts if case.verdict == Verdict.INCOMPLETE for i in case.judgements]
+    for name in SEVERE:
+        events = [
+            {"text": event.text[:_LONGEST], "turn": event.turn, "case_id": case_id}
+            for case_id, item in unfinished
+            for event in item.events
+            if item.metric == name and event.state == AlarmState.CONFIRMED
+        ]
+        if events:
+            yield reason(ReasonCode.CONFIRMED_BEFORE_END, metric=name, count=len(events), events=events[:_NAMED])
 
 
 def _unsettled(
@@ -163,78 +168,31 @@ def _unsettled(
     judgements: Sequence[MetricVerdict],
     thresholds: Thresholds,
     canaries: tuple[int, int, int],
-) -> list[Reason]:
+) -> Iterator[Reason]:
     """Why nothing failed and there is no verdict all the same: open alarms, figures nobody read, canaries missed."""
-    reasons = []
-    (confirmed, asked, lost), needed = canaries, thresholds.judge.canaries
-    least = needed * (asked + lost) - 1e-9
+    (confirmed, inserted, lost), needed = canaries, thresholds.judge.canaries
+    least = needed * (inserted + lost) - 1e-9
     if confirmed + lost < least:
-        reasons.append(reason(ReasonCode.CANARIES_MISSED, confirmed=confirmed, inserted=asked, needed=needed))
+        yield reason(ReasonCode.CANARIES_MISSED, confirmed=confirmed, inserted=inserted, needed=needed)
     elif confirmed < least:
-        reasons.append(reason(ReasonCode.CANARIES_UNANSWERED, unanswered=lost, inserted=asked + lost))
+        yield reason(ReasonCode.CANARIES_UNANSWERED, unanswered=lost, inserted=inserted + lost)
     if waiting := sum(severe_open(verdict.judgements, thresholds) for verdict in verdicts):
-        reasons.append(reason(ReasonCode.SEVERE_OPEN, cases=waiting))
-    unread = [i for i in judgements if i.verdict == FigureState.UNREAD and thresholds.unsettles(i.metric)]
-    if unread:
-        reasons.append(figures_unread(unread))
-    return reasons
+        yield reason(ReasonCode.SEVERE_OPEN, cases=waiting)
+    if unread := [i for i in judgements if i.verdict == FigureState.UNREAD and thresholds.unsettles(i.metric)]:
+        yield figures_unread(unread)
 
 
-def _doubts(verdicts: Sequence[CaseVerdict]) -> list[Reason]:
-    """Cases whose texts are such that figures mean little, counted."""
-    finished = [verdict for verdict in verdicts if verdict.verdict != Verdict.INCOMPLETE]
-    counts = Counter(why.code for verdict in finished for why in verdict.doubts)
-    return [reason(code, cases=count) for code, count in counts.items()]
-
-
-def _unsigned(total: int, signed: int, thresholds: Thresholds) -> list[Reason]:
-    if not thresholds.require_signed_cases or signed >= total:
-        return []
-    return [reason(ReasonCode.CASES_UNSIGNED, unsigned=total - signed, cases=total)]
-
-
-def _audit_bound(complete: Sequence[Repeats], thresholds: Thresholds) -> list[Reason]:
-    """What the audit says of entries that the readings cleared; without one nothing bounds what was missed."""
+def _too_little(complete: Sequence[Repeats], thresholds: Thresholds, deciders: Deciders) -> Iterator[Reason]:
+    """Too few cases; an audit of what the readings cleared that bounds too little, or none, which bounds nothing."""
+    # cases of one persona or cluster tell the same story, so they count once
+    groups, needed = len({repeats[0].group for repeats in complete}), thresholds.set.min_cases
+    if groups < needed:
+        yield reason(ReasonCode.TOO_FEW_CASES, cases=len(complete), groups=groups, needed=needed)
+    if not deciders.deciding or deciders.control:
+        return
     audit = audit_of([run for repeats in complete for run in repeats], thresholds.set.confidence)
     bound = thresholds.judge.audit_bound
     if audit is None:
-        return [reason(ReasonCode.NOT_AUDITED)]
-    if audit.upper <= bound:
-        return []
-    return [reason(ReasonCode.AUDIT_BOUND, upper=audit.upper, asked=audit.asked, bound=bound)]
-
-
-def _failing_cases(verdicts: Sequence[CaseVerdict], thresholds: Thresholds) -> list[Reason]:
-    failing = [verdict for verdict in verdicts if verdict.verdict == Verdict.FAIL]
-    fatal = sum(fails_run(verdict, thresholds) for verdict in failing)
-    past, tolerated = len(failing) - fatal, thresholds.set.max_failing_cases
-    reasons = [reason(ReasonCode.CASES_FAILED, failed=fatal, cases=len(verdicts))] if fatal else []
-    if past > tolerated:
-        reasons.append(reason(ReasonCode.CASES_PAST_LIMIT, past=past, cases=len(verdicts), tolerated=tolerated))
-    return reasons
-
-
-def _confirmed_before_end(verdicts: Sequence[CaseVerdict]) -> list[Reason]:
-    """Severe failures in cases that were not run to the end: they fail no case, and are named all the same."""
-    reasons = []
-    for name in SEVERE:
-        events = [
-            {"text": event.text[:_LONGEST], "turn": event.turn, "case_id": case.case_id}
-            for case in verdicts
-            if case.verdict == Verdict.INCOMPLETE
-            for item in case.judgements
-            for event in item.events
-            if item.metric == name and event.state == AlarmState.CONFIRMED
-        ]
-        if events:
-            values = {"metric": name, "count": len(events), "events": events[:_NAMED]}
-            reasons.append(Reason(ReasonCode.CONFIRMED_BEFORE_END, values))
-    return reasons
-
-
-def _too_few(complete: Sequence[Repeats], needed: int) -> list[Reason]:
-    """Cases of one persona or cluster tell the same story, so they count once."""
-    independent = len({repeats[0].group for repeats in complete})
-    if independent >= needed:
-        return []
-    return [reason(ReasonCode.TOO_FEW_CASES, cases=len(complete), groups=independent, needed=needed)]
+        yield reason(ReasonCode.NOT_AUDITED)
+    elif audit.upper > bound:
+        yield reason(ReasonCode.AUDIT_BOUND, upper=audit.upper, asked=audit.asked, bound=bound)
