@@ -3,14 +3,17 @@
 Shown beside the verdict. The gated figures of the same conversations are those of `metric_table`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import takewhile
+from operator import attrgetter
+from typing import NamedTuple
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.timeline import interfered, last_stated
 from pytest_clinical_drift.metrics.horizon import Horizon, common_probes, drift_horizon, early_slope
-from pytest_clinical_drift.metrics.intervals import mean_interval, over_cases, pooled_interval
+from pytest_clinical_drift.metrics.intervals import Interval, mean_interval, over_cases, pooled_interval
 from pytest_clinical_drift.metrics.recall import SlopeFit, mean, mean_curve, ratio, token_decay_rate
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment, Curve, TurnAssessment
 from pytest_clinical_drift.verdict.measures import Repeats, kept_at_end
@@ -19,8 +22,11 @@ BAND_RESAMPLES = 2_000
 """Intervals that are drawn, not gated, need fewer resamples than figures."""
 PLACES = ("intake", "first third", "middle third", "last third")
 """Where a fact was last stated."""
+_INTERFERENCE = ("interference followed", "none followed")
 _BANDS = (10, 20, 40, 80, 160, 320, 640)
 """Last turns of the stretches in which breaches are counted."""
+
+Read = Callable[[TurnAssessment], float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,172 +120,151 @@ class Memory:
     single: SingleMessage | None
 
 
+class _AtEnd(NamedTuple):
+    """One fact at the last probe."""
+
+    group: str
+    place: str
+    interference: str
+    kept: bool
+    kept_worst: bool
+
+
 def memory_of(cases: Sequence[Repeats], case_set: Iterable[Case], *, limit: float, confidence: float) -> Memory | None:
     """The figures of finished cases; `case_set` holds the cases as they were run. None without a finished case."""
     if not cases:
         return None
-    lengths = [len(run.turns) for repeats in cases for run in repeats]
-    known = {case.id: case for case in case_set}
-    places = list(_places(cases, known))
+    runs = [run for repeats in cases for run in repeats]
+    lengths = [len(run.turns) for run in runs]
+    places = list(_places(runs, {case.id: case for case in case_set}))
     probes = tuple(_probes(cases, confidence))
     recalls = {probe.turn: probe.recall for probe in probes}
-
-    def horizon(read: Callable[[TurnAssessment], float | None], *, hard: bool = False) -> Horizon | None:
-        return _horizon(cases, read, limit=limit, confidence=confidence, hard_stops=hard)
-
+    interfered = any(row.interference == _INTERFERENCE[0] for row in places)
+    of_all, of_all_worst, of_hard_stops, of_hard_stops_worst = (
+        _horizon(cases, read, limit, confidence)
+        for read in (attrgetter("recall"), attrgetter("recall_worst"), _hard_stops, partial(_hard_stops, worst=True))
+    )
     return Memory(
         turns=max(lengths),
         shortest=min(lengths),
         limit=limit,
         probes=probes,
         line=early_slope([recalls.get(turn) for turn in range(1, max(lengths) + 1)]),
-        horizon=horizon(lambda turn: turn.recall),
-        horizon_worst=horizon(lambda turn: turn.recall_worst),
-        hard_stop_horizon=horizon(lambda turn: _hard_stops(turn, worst=False), hard=True),
-        hard_stop_horizon_worst=horizon(lambda turn: _hard_stops(turn, worst=True), hard=True),
+        horizon=of_all,
+        horizon_worst=of_all_worst,
+        hard_stop_horizon=of_hard_stops,
+        hard_stop_horizon_worst=of_hard_stops_worst,
         slope_per_1000_tokens=mean(mean(map(_token_slope, repeats)) for repeats in cases),
-        by_place=tuple(_shares(PLACES, [(row.place, row) for row in places], confidence)),
-        by_interference=tuple(
-            _shares(
-                ("interference followed", "none followed"),
-                [("interference followed" if row.interfered else "none followed", row) for row in places],
-                confidence,
-            )
-        )
-        if any(row.interfered for row in places)
+        by_place=tuple(_shares(PLACES, [row.place for row in places], places, confidence)),
+        by_interference=tuple(_shares(_INTERFERENCE, [row.interference for row in places], places, confidence))
+        if interfered
         else (),
-        breaches=tuple(_breaches([run for repeats in cases for run in repeats])),
+        breaches=tuple(_breaches(runs)),
         single=_single(cases),
     )
 
 
-def scheduled_curve(run: CaseAssessment, read: Callable[[TurnAssessment], float | None]) -> Curve:
+def scheduled_curve(run: CaseAssessment, read: Read) -> Curve:
     """A figure by turn, at scheduled probes alone: extra ones follow changes and would make the mean jump."""
     return tuple(read(turn) if turn.scheduled else None for turn in run.turns)
 
 
 def _token_slope(run: CaseAssessment) -> float | None:
-    scheduled = scheduled_curve(run, lambda turn: turn.recall)
-    return token_decay_rate(scheduled, [turn.prompt_tokens for turn in run.turns])
+    return token_decay_rate(scheduled_curve(run, attrgetter("recall")), [turn.prompt_tokens for turn in run.turns])
 
 
-def _hard_stops(turn: TurnAssessment, *, worst: bool) -> float | None:
+def _hard_stops(turn: TurnAssessment, *, worst: bool = False) -> float | None:
     counted = [fact.counts(worst=worst) is None for fact in turn.findings if fact.hard_stop]
     return ratio(sum(counted), len(counted))
 
 
-def _horizon(
-    cases: Sequence[Repeats],
-    read: Callable[[TurnAssessment], float | None],
-    *,
-    limit: float,
-    confidence: float,
-    hard_stops: bool,
-) -> Horizon | None:
+def _horizon(cases: Sequence[Repeats], read: Read, limit: float, confidence: float) -> Horizon | None:
+    """Over the cases that have this figure from the start."""
     curves, scheduled, groups = [], [], []
     for repeats in cases:
         curve = mean_curve([scheduled_curve(run, read) for run in repeats])
         probes = repeats[0].scheduled_probes
-        if not probes or (hard_stops and curve[probes[0] - 1] is None):
-            continue
-        curves.append(curve)
-        scheduled.append(probes)
-        groups.append(repeats[0].group)
+        if probes and curve[probes[0] - 1] is not None:
+            curves.append(curve)
+            scheduled.append(probes)
+            groups.append(repeats[0].group)
     if not curves:
         return None
     table, turns = common_probes(curves, scheduled)
     return drift_horizon(table, turns, groups, limit=limit, confidence=confidence, resamples=BAND_RESAMPLES)
 
 
+def _limits(interval: Interval | None) -> tuple[float | None, float | None]:
+    """What may be shown of an interval."""
+    shown = over_cases(interval)
+    return (shown.low, shown.high) if shown else (None, None)
+
+
 def _probes(cases: Sequence[Repeats], confidence: float) -> Iterator[ProbedTurn]:
     for number in sorted({turn for repeats in cases for run in repeats for turn in run.scheduled_probes}):
-        there = [
-            ([run.turns[number - 1] for run in repeats if number in run.scheduled_probes], repeats[0].group)
-            for repeats in cases
-        ]
-        there = [(turns, group) for turns, group in there if turns]
-        values = [(value, group) for turns, group in there if (value := mean(t.recall for t in turns)) is not None]
-        recalls = [value for value, _ in values]
-        groups, drawn = [group for _, group in values], BAND_RESAMPLES
-        interval = over_cases(
-            mean_interval(recalls, groups, confidence=confidence, worst=0.0, best=1.0, resamples=drawn)
+        there = [[run.turns[number - 1] for run in repeats if number in run.scheduled_probes] for repeats in cases]
+        means = [mean(turn.recall for turn in turns) for turns in there]
+        known = [(value, runs[0].group) for value, runs in zip(means, cases, strict=True) if value is not None]
+        values, groups = zip(*known, strict=True)
+        low, high = _limits(
+            mean_interval(values, groups, confidence=confidence, worst=0.0, best=1.0, resamples=BAND_RESAMPLES)
         )
-        yield ProbedTurn(
-            number,
-            len(values),
-            sum(recalls) / len(recalls),
-            mean(mean(t.recall_worst for t in turns) for turns, _ in there),
-            interval.low if interval else None,
-            interval.high if interval else None,
-            mean(mean(_hard_stops(t, worst=False) for t in turns) for turns, _ in there),
-            mean(mean(t.prompt_tokens for t in turns) for turns, _ in there),
+        worst, hard_stops, tokens = (
+            mean(mean(map(read, turns)) for turns in there)
+            for read in (attrgetter("recall_worst"), _hard_stops, attrgetter("prompt_tokens"))
         )
+        yield ProbedTurn(number, len(values), sum(values) / len(values), worst, low, high, hard_stops, tokens)
 
 
-_ENDS = ("recall", "recall_worst")
-
-
-@dataclass(frozen=True, slots=True)
-class _AtEnd:
-    """One fact at the last probe."""
-
-    group: str
-    place: str
-    interfered: bool
-    kept: bool
-    kept_worst: bool
-
-
-def _places(cases: Sequence[Repeats], known: dict[str, Case]) -> Iterator[_AtEnd]:
-    for run in (run for repeats in cases for run in repeats if run.case_id in known):
+def _places(runs: Sequence[CaseAssessment], known: Mapping[str, Case]) -> Iterator[_AtEnd]:
+    for run in (run for run in runs if run.case_id in known):
         case, last = known[run.case_id], len(run.turns)
         best, worst = (kept_at_end(run, worst=end) for end in (False, True))
         for fact, kept in best.items():
             since = last_stated(case, fact, last)
-            place = PLACES[0] if not since else PLACES[1 + min(2, 3 * (since - 1) // last)]
-            yield _AtEnd(run.group, place, interfered(case, fact, since, last), kept, worst[fact])
+            place = PLACES[1 + min(2, 3 * (since - 1) // last)] if since else PLACES[0]
+            followed = _INTERFERENCE[0 if interfered(case, fact, since, last) else 1]
+            yield _AtEnd(run.group, place, followed, kept, worst[fact])
 
 
-def _shares(names: Sequence[str], rows: Sequence[tuple[str, _AtEnd]], confidence: float) -> Iterator[Kept]:
+def _shares(names: Sequence[str], name_of: Sequence[str], facts: Sequence[_AtEnd], confidence: float) -> Iterator[Kept]:
     for name in names:
-        inside = [row for group, row in rows if group == name]
+        inside = [fact for fact, found in zip(facts, name_of, strict=True) if found == name]
         if inside:
-            hits = [int(row.kept) for row in inside]
-            among = pooled_interval(hits, [1] * len(hits), [row.group for row in inside], confidence=confidence)
-            limits = (interval.low, interval.high) if (interval := over_cases(among)) else (None, None)
-            yield Kept(name, len(inside), sum(hits), sum(row.kept_worst for row in inside), *limits)
+            hits, groups = [int(fact.kept) for fact in inside], [fact.group for fact in inside]
+            limits = _limits(pooled_interval(hits, [1] * len(hits), groups, confidence=confidence))
+            yield Kept(name, len(inside), sum(hits), sum(fact.kept_worst for fact in inside), *limits)
 
 
 def _breaches(runs: Sequence[CaseAssessment]) -> Iterator[BreachBand]:
-    longest = max((len(run.turns) for run in runs), default=0)
+    longest = max(len(run.turns) for run in runs)
     ends = [*takewhile(lambda end: end < longest, _BANDS), longest]
+    events = [e for run in runs for e in run.events if e.metric in ("breaches", "lesser_breaches")]
     for first, last in zip([1, *(end + 1 for end in ends)], ends, strict=False):
-        events = [
-            (event.metric, event.state)
-            for run in runs
-            for event in run.events
-            if event.metric in ("breaches", "lesser_breaches") and first <= event.turn <= last
-        ]
+        inside = [(event.metric, event.state) for event in events if first <= event.turn <= last]
         yield BreachBand(
             first,
             last,
             sum(max(0, min(last, len(run.turns)) - first + 1) for run in runs),
-            events.count(("breaches", AlarmState.CONFIRMED)),
-            events.count(("lesser_breaches", AlarmState.CONFIRMED)),
-            sum(state == AlarmState.OPEN for _, state in events),
+            inside.count(("breaches", AlarmState.CONFIRMED)),
+            inside.count(("lesser_breaches", AlarmState.CONFIRMED)),
+            sum(state == AlarmState.OPEN for _, state in inside),
         )
 
 
 def _single(cases: Sequence[Repeats]) -> SingleMessage | None:
-    per_case = [
-        [(run.turns[run.probes[-1] - 1], run.single) for run in repeats if run.single and run.probes]
+    """Of the conversations whose last summary and single message were both scored."""
+    kept = [
+        [(run.turns[run.probes[-1] - 1], run.single) for run in repeats if run.probes and run.single]
         for repeats in cases
     ]
-    per_case = [[pair for pair in pairs if pair[1].recall is not None] for pairs in per_case]
-    per_case = [pairs for pairs in per_case if pairs]
-    talk, talk_worst = (mean(mean(getattr(turn, end) for turn, _ in pairs) for pairs in per_case) for end in _ENDS)
-    single, worst = (mean(mean(getattr(one, end) for _, one in pairs) for pairs in per_case) for end in _ENDS)
+    kept = [pairs for of_case in kept if (pairs := [pair for pair in of_case if pair[1].recall is not None])]
+    talk, talk_worst, single, single_worst = (
+        mean(mean(getattr(pair[which], end) for pair in pairs) for pairs in kept)
+        for which in (0, 1)
+        for end in ("recall", "recall_worst")
+    )
     if talk is None or single is None:
         return None
-    by_judge = all(one.by_judge for pairs in per_case for _, one in pairs)
-    return SingleMessage(len(per_case), talk, talk_worst, single, worst, by_judge)
+    by_judge = all(one.by_judge for pairs in kept for _, one in pairs)
+    return SingleMessage(len(kept), talk, talk_worst, single, single_worst, by_judge)

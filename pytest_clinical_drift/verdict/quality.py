@@ -1,7 +1,8 @@
 """PDSQI-9 over a set: the mean of each attribute at turn 10 and at the end, and how far the two wordings agree."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from pytest_clinical_drift.judging.pdsqi import ATTRIBUTES, SCALED, WORDINGS, Rating
 from pytest_clinical_drift.metrics.agreement import icc_2_1
@@ -32,26 +33,20 @@ def attribute_figures(runs: Sequence[CaseAssessment], *, confidence: float) -> t
     """Figures of every attribute, and of all that are graded together; empty where nothing was to be rated."""
     if not any(run.pdsqi for run in runs):
         return ()
-    readers: dict[str, Callable[[Rating], float | None]] = {
-        name: lambda rating, name=name: dict(rating.scores).get(name)  # type: ignore[misc]
-        for name in ATTRIBUTES
-    }
-    readers[OVERALL] = lambda rating: mean(value for name, value in rating.scores if name in SCALED)
-    return tuple(_figures(name, read, runs, confidence) for name, read in readers.items())
+    figures = []
+    for name in (*ATTRIBUTES, OVERALL):
+        read = partial(_grade, name)
+        last = [{r.wording: read(r) for r in run.pdsqi if r.turn == len(run.turns)} for run in runs]
+        rows = [[found.get(wording) for wording in WORDINGS] for found in last]
+        pairs = [[grade for grade in row if grade is not None] for row in rows if None not in row]
+        icc = icc_2_1(pairs, confidence=confidence)
+        at_horizon = mean(mean(read(r) for r in run.pdsqi if r.turn == run.horizon) for run in runs)
+        at_end = mean(mean(found.values()) for found in last)
+        figures.append(AttributeFigures(name, at_horizon, at_end, len(pairs), *(icc or (None, None, None))))
+    return tuple(figures)
 
 
-def _figures(
-    name: str, read: Callable[[Rating], float | None], runs: Sequence[CaseAssessment], confidence: float
-) -> AttributeFigures:
-    last = [{r.wording: read(r) for r in run.pdsqi if r.turn == len(run.turns)} for run in runs]
-    pairs = [row for found in last if None not in (row := [found.get(wording) for wording in WORDINGS])]
-    icc = icc_2_1([[v for v in pair if v is not None] for pair in pairs], confidence=confidence)
-    return AttributeFigures(
-        attribute=name,
-        at_horizon=mean(mean(read(r) for r in run.pdsqi if r.turn == run.horizon) for run in runs),
-        at_end=mean(mean(found.values()) for found in last),
-        cases=len(pairs),
-        icc=icc.value if icc else None,
-        icc_low=icc.low if icc else None,
-        icc_high=icc.high if icc else None,
-    )
+def _grade(name: str, rating: Rating) -> float | None:
+    if name == OVERALL:
+        return mean(value for name, value in rating.scores if name in SCALED)
+    return dict(rating.scores).get(name)
