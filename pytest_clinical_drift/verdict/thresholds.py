@@ -2,18 +2,17 @@
 
 import datetime
 import difflib
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationError, field_validator
+from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
-from pytest_clinical_drift.cases.faults import describe_faults, did_you_mean, placed
+from pytest_clinical_drift.cases.faults import ReferenceFault, describe_faults, did_you_mean
 from pytest_clinical_drift.cases.files import parse_data, read_text
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.verdict.bands import Limit, MetricLimits, Table, idle_limits
-from pytest_clinical_drift.verdict.metric_table import METRICS, OWN_METRIC, SEVERE
+from pytest_clinical_drift.verdict.metric_table import METRICS, OWN_METRIC, SEVERE, metric_named
 from pytest_clinical_drift.verdict.slate_limits import SlateRules, slate_range
 
 TOP_KEY = "clinical_drift"
@@ -109,6 +108,33 @@ class Thresholds(Table):
     slate: SlateRules | None = None
     """None: the bundled limits hold for slates."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _extended(cls, given: Any) -> Any:
+        """The bundled gate with what a file that extends it sets differently; any other file as it is."""
+        if not isinstance(given, dict):
+            return given
+        known = {EXTENDS, *(field.alias or name for name, field in cls.model_fields.items())}
+        for key in given.keys() - known:
+            near = difflib.get_close_matches(str(key), METRICS, 1, 0.85)
+            if near and not did_you_mean(str(key), known):
+                told = f"{TOP_KEY}.{key}: unknown field; did you mean metrics.{near[0]}?"
+                raise ReferenceFault(told, (key,))
+        if EXTENDS not in given:
+            return given
+        if given[EXTENDS] != BUNDLED:
+            meant = f"expected {BUNDLED}, found {given[EXTENDS]!r}"
+            told = f"{TOP_KEY}.{EXTENDS}: {meant}; a gate extends the bundled one or is complete by itself"
+            raise ReferenceFault(told, (EXTENDS,))
+        file = bundled("thresholds.yaml")
+        own = {key: value for key, value in given.items() if key != EXTENDS}
+        whole = _merged(parse_data(file, read_text(file))[TOP_KEY], own)
+        for name, limits in own["metrics"].items() if isinstance(own.get("metrics"), dict) else ():
+            changed = isinstance(limits, dict) and "why" not in limits and not _LIMIT_KEYS.isdisjoint(limits)
+            if changed and isinstance(whole["metrics"].get(name), dict):
+                whole["metrics"][name]["why"] = _PROJECTS_OWN  # the bundled reason is for other limits
+        return whole
+
     @field_validator("metrics")
     @classmethod
     def _everything_is_gated(cls, metrics: dict[str, MetricLimits]) -> dict[str, MetricLimits]:
@@ -128,6 +154,16 @@ class Thresholds(Table):
             known = load_thresholds().metrics
             metrics |= {name: known[name].model_copy(update={"implied": True}) for name in missing}
         return metrics
+
+    @model_validator(mode="after")
+    def _every_limit_decides(self) -> Self:
+        slates = self.slate.metrics if self.slate else {}
+        of_gate = [(("metrics", name), limits, metric_named(name).possible) for name, limits in self.metrics.items()]
+        of_slates = [(("slate", "metrics", name), limits, slate_range(name)) for name, limits in slates.items()]
+        for place, limits, possible in (*of_gate, *of_slates):
+            for key, fault in idle_limits(limits, possible) if possible else ():
+                raise ReferenceFault(f"{'.'.join((TOP_KEY, *place, key))}: {fault}", (*place, key))
+        return self
 
     @property
     def implied_metrics(self) -> list[str]:
@@ -149,47 +185,11 @@ def load_thresholds(path: Path | None = None) -> Thresholds:
         raise InputError(f"{file}: the top-level key '{TOP_KEY}' is missing; put the limits under it")
     if extra := [key for key in data if key != TOP_KEY]:
         raise InputError(f"{file}: unknown top-level key {extra[0]!r}; only '{TOP_KEY}' belongs here")
-    for key, meant in _misplaced(data[TOP_KEY]):
-        raise InputError(f"{placed(file, text, (TOP_KEY, key))}: {TOP_KEY}.{key}: unknown field; did you mean {meant}?")
-    if fault := _extends_fault(data[TOP_KEY]):
-        raise InputError(f"{placed(file, text, (TOP_KEY, EXTENDS))}: {TOP_KEY}.{EXTENDS}: {fault}")
     try:
-        thresholds = Thresholds.model_validate(_extended(data[TOP_KEY]))
-        faults = [f"{placed(file, text, at)}: {'.'.join(at)}: {fault}" for at, fault in _idle(thresholds)]
+        return Thresholds.model_validate(data[TOP_KEY])
     except ValidationError as error:
-        faults = describe_faults(file, text, error, Thresholds, (TOP_KEY,))
-    if faults:
-        raise InputError(faults[0], *(fault.removeprefix(f"{file}, ") for fault in faults[1:]))
-    return thresholds
-
-
-def _misplaced(given: Any) -> Iterator[tuple[str, str]]:
-    """Metrics that stand beside `metrics` instead of under it, and what was meant."""
-    known = {EXTENDS, *(field.alias or name for name, field in Thresholds.model_fields.items())}
-    for key in given if isinstance(given, dict) else ():
-        near = difflib.get_close_matches(str(key), METRICS, 1, 0.85) if key not in known else []
-        if near and not did_you_mean(str(key), known):
-            yield key, f"metrics.{near[0]}"
-
-
-def _extends_fault(given: Any) -> str:
-    """What is wrong with `extends`; nothing where it is absent or names the bundled gate."""
-    if not isinstance(given, dict) or EXTENDS not in given or given[EXTENDS] == BUNDLED:
-        return ""
-    return f"expected {BUNDLED}, found {given[EXTENDS]!r}; a gate extends the bundled one or is complete by itself"
-
-
-def _extended(given: Any) -> Any:
-    """The bundled gate with what a file that extends it sets differently; any other file as it is."""
-    if not isinstance(given, dict) or EXTENDS not in given:
-        return given
-    file = bundled("thresholds.yaml")
-    own = {key: value for key, value in given.items() if key != EXTENDS}
-    whole = _merged(parse_data(file, read_text(file))[TOP_KEY], own)
-    for name, limits in _tables(own.get("metrics")):
-        if "why" not in limits and not _LIMIT_KEYS.isdisjoint(limits) and isinstance(whole["metrics"].get(name), dict):
-            whole["metrics"][name]["why"] = _PROJECTS_OWN  # the bundled reason is for other limits
-    return whole
+        first, *others = describe_faults(file, text, error, Thresholds, (TOP_KEY,))
+        raise InputError(first, *(fault.removeprefix(f"{file}, ") for fault in others)) from None
 
 
 def _merged(below: Any, above: Any) -> Any:
@@ -199,43 +199,23 @@ def _merged(below: Any, above: Any) -> Any:
     return {**below, **{key: _merged(below.get(key), value) for key, value in above.items()}}
 
 
-def _tables(given: Any) -> list[tuple[str, dict[str, Any]]]:
-    entries = given.items() if isinstance(given, dict) else ()
-    return [(name, value) for name, value in entries if isinstance(value, dict)]
-
-
-def _idle(thresholds: Thresholds) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Limits that decide nothing: where they stand, and what is wrong."""
-    known = {name: metric.possible for name, metric in METRICS.items()}
-    slates = thresholds.slate.metrics if thresholds.slate else {}
-    for table, metrics, range_of in (
-        ("metrics", thresholds.metrics, known.get),
-        ("slate.metrics", slates, slate_range),
-    ):
-        for name, limits in metrics.items():
-            if possible := range_of(name):
-                place = (TOP_KEY, *table.split("."), name)
-                yield from (((*place, key), fault) for key, fault in idle_limits(limits, possible))
-
-
 def project_thresholds(root: Path) -> Path | None:
     """The root folder's thresholds.yaml, if it is one of ours; InputError where ours has another ending."""
-    if _is_ours(file := root / "thresholds.yml"):
-        raise InputError(f"{file}: not read; rename it to thresholds.yaml, or give it with --drift-thresholds")
-    file = root / "thresholds.yaml"
+    file, misnamed = root / "thresholds.yaml", root / "thresholds.yml"
+    if misnamed.is_file() and TOP_KEY in (text := read_text(misnamed)) and TOP_KEY in _keys(misnamed, text):
+        raise InputError(f"{misnamed}: not read; rename it to thresholds.yaml, or give it with --drift-thresholds")
     if not file.is_file():
         return None
-    if _is_ours(file):
-        return file
-    found = parse_data(file, read_text(file))
-    if not found:
+    keys = _keys(file, read_text(file))
+    if keys == []:
         raise InputError(f"{file}: is empty; write {TOP_KEY}: into it, or remove it")
-    for key in found if isinstance(found, dict) else ():
-        if meant := did_you_mean(str(key), (TOP_KEY,)):
+    for key in keys if TOP_KEY not in keys else ():
+        if meant := did_you_mean(key, (TOP_KEY,)):
             raise InputError(f"{file}: unknown top-level key {key!r}{meant}")
-    return None  # of another tool
+    return file if TOP_KEY in keys else None  # else of another tool
 
 
-def _is_ours(file: Path) -> bool:
-    data = parse_data(file, text) if file.is_file() and TOP_KEY in (text := read_text(file)) else None
-    return isinstance(data, dict) and TOP_KEY in data
+def _keys(file: Path, text: str) -> list[str]:
+    """The top-level keys of a file; of one that holds no mapping, one that says so."""
+    data = parse_data(file, text) or {}
+    return list(map(str, data)) if isinstance(data, dict) else ["(no mapping)"]
