@@ -13,24 +13,20 @@ from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.words import judged_text, label
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.values import MetricVerdict
 
 
 class GateResult(RunResult):
     """The record of a run, shown as a table in notebooks."""
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{escape(label(item.metric))}</td><td>{escape(_value(item))}</td>"
-            f"<td>{escape(item.limit)}</td><td>{escape(str(item.verdict))}</td></tr>"
-            for item in self.judgements
-        )
-        head = "<tr><th>figure</th><th>value</th><th>PASS limit</th><th>verdict</th></tr>"
-        return f"<p><b>{escape(run_headline(self))}</b></p><table>{head}{rows}</table>"
-
-
-def _value(item: MetricVerdict) -> str:
-    return "–" if item.value is None else judged_text(item, of_set=True)
+        rows = []
+        for item in self.judgements:
+            value = "–" if item.value is None else judged_text(item, of_set=True)
+            cells = (label(item.metric), value, item.limit, str(item.verdict))
+            rows.append("".join(f"<td>{escape(cell)}</td>" for cell in cells))
+        head = "<th>figure</th><th>value</th><th>PASS limit</th><th>verdict</th>"
+        table = "".join(f"<tr>{row}</tr>" for row in (head, *rows))
+        return f"<p><b>{escape(run_headline(self))}</b></p><table>{table}</table>"
 
 
 def run_gate(

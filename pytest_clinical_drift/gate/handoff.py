@@ -10,15 +10,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 from pydantic import TypeAdapter
 
 from pytest_clinical_drift.cases.files import write_atomically
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.items import DriftResult
-from pytest_clinical_drift.gate.own_scores import ScorerError
+from pytest_clinical_drift.gate.items import DriftResult, ScorerError
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.set_result import judge_record
 from pytest_clinical_drift.report.judge_text import judge_line
@@ -28,6 +26,7 @@ from pytest_clinical_drift.transcript import Transcript
 
 HandedCase = tuple[tuple[Transcript, ...], CaseResult, str]
 """A case's conversations, its result, and the judge in a line."""
+_HANDED = TypeAdapter(HandedCase)
 _POLL_SECONDS = 0.02
 _SELECTION = ".selection"
 
@@ -37,42 +36,29 @@ class CaseResults:
 
     def __init__(self, run: GateRun) -> None:
         self._run = run
-        self._made: dict[str, DriftResult] = {}
-        self._handoff: tempfile.TemporaryDirectory[str] | None = None
+        self.made: dict[str, DriftResult] = {}
+        self.handoff: tempfile.TemporaryDirectory[str] | None = None
+        """Where workers get their results from; None without workers."""
         self._server: threading.Thread | None = None
         self.scorer_failed = False
         """A scorer of the project raised: the run cannot be judged."""
 
-    def __len__(self) -> int:
-        return len(self._made)
-
-    def __getitem__(self, case_id: str) -> DriftResult:
-        return self._made[case_id]
-
     def make(self, case_id: str) -> DriftResult:
         """Wait for the conversations of a case, score and judge them; once for each case."""
-        if case_id not in self._made:
+        if case_id not in self.made:
             try:
                 transcripts, result = self._run.result_of(case_id)
             except ScorerError:
                 self.scorer_failed = True
                 raise
             judge = judge_line(judge_record(self._run))
-            self._made[case_id] = DriftResult(self._run.cases[case_id], transcripts, result, judge)
-        return self._made[case_id]
-
-    @property
-    def handoff_folder(self) -> str:
-        """Where workers get their results from; empty without workers."""
-        return self._handoff.name if self._handoff else ""
-
-    def expect_workers(self) -> None:
-        self._handoff = tempfile.TemporaryDirectory(prefix="clinical-drift-")
+            self.made[case_id] = DriftResult(self._run.cases[case_id], transcripts, result, judge)
+        return self.made[case_id]
 
     def start_serving(self) -> None:
         """Workers have collected: make what their tests need, in a thread. Only the first call starts it."""
-        if self._run.runner is not None and self._server is None and self._handoff is not None:
-            folder = Path(self._handoff.name)
+        if self._run.runner is not None and self._server is None and self.handoff is not None:
+            folder = Path(self.handoff.name)
             chosen = handed_selection(folder, list(self._run.cases))
             self._run.runner.cases = [self._run.cases[case_id] for case_id in chosen]
             self._server = threading.Thread(target=self._serve, args=(folder, chosen), daemon=True)
@@ -86,15 +72,6 @@ class CaseResults:
             except BaseException as error:  # whoever waits must hear of whatever kept a result from being made
                 hand_over(folder, case_id, error)
 
-    def close(self) -> None:
-        if self._handoff is not None:
-            self._handoff.cleanup()
-
-
-@cache
-def _adapter() -> TypeAdapter[HandedCase]:
-    return TypeAdapter(HandedCase)
-
 
 def hand_over(folder: Path, case_id: str, result: HandedCase | BaseException) -> None:
     """Hand over a result, or why there is none; whole or not at all.
@@ -106,7 +83,7 @@ def hand_over(folder: Path, case_id: str, result: HandedCase | BaseException) ->
         contents: list[object] = [{"stopped": isinstance(result, RunStopped), "why": str(result)}]
     else:
         why = f"{case_id}: the result could not be handed to the test process (is the disk full?)"
-        contents = [_adapter().dump_python(result), {"stopped": False, "why": why}]
+        contents = [_HANDED.dump_python(result), {"stopped": False, "why": why}]
     for content in contents:
         if not folder.exists():  # nobody waits any more
             return
@@ -126,7 +103,7 @@ def wait_for(folder: Path, case_id: str) -> HandedCase:
     content = json.loads(file.read_text(encoding="utf-8"))
     if isinstance(content, dict):
         raise RunStopped(content["why"]) if content["stopped"] else InputError(content["why"])
-    return _adapter().validate_python(content)
+    return _HANDED.validate_python(content)
 
 
 def hand_selection(folder: Path, case_ids: Sequence[str]) -> None:

@@ -1,6 +1,7 @@
 """The hooks of a gated run; registered only when a model is given."""
 
 import sys
+import tempfile
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ from pytest_clinical_drift.conversation.progress import terminal_progress
 from pytest_clinical_drift.errors import InputError, sentence
 from pytest_clinical_drift.gate.estimate import estimate
 from pytest_clinical_drift.gate.handoff import CaseResults, hand_selection, wait_for
-from pytest_clinical_drift.gate.inside_pytest import name_suite, write_error_line
+from pytest_clinical_drift.gate.inside_pytest import junit_of, name_suite, write_error_line
 from pytest_clinical_drift.gate.items import (
     STUDY,
     CaseItem,
@@ -22,9 +23,9 @@ from pytest_clinical_drift.gate.items import (
     case_marks,
     cases_of,
     mark_name,
+    own_scores,
     take_selection,
 )
-from pytest_clinical_drift.gate.own_scores import own_scores, stop_after_scorer
 from pytest_clinical_drift.gate.publishing import (
     FinishedRun,
     delayed_interrupt,
@@ -88,13 +89,9 @@ class ActivePlugin(GroupsPlugin):
         name_suite(self.config, f"clinical-drift {self.run.slug}")
         if self.is_worker or self.config.option.collectonly:
             return
-        plugin = self.config.pluginmanager.get_plugin
-        progress = terminal_progress(
-            plugin("terminalreporter"),
-            plugin("capturemanager"),
-            self.config.get_verbosity(),
-            workers=self._distributed(),
-        )
+        terminal, capture = map(self.config.pluginmanager.get_plugin, ("terminalreporter", "capturemanager"))
+        verbosity = self.config.get_verbosity()
+        progress = terminal_progress(terminal, capture, verbosity, workers=self._distributed())
         try:
             self.remarks = self.run.check(progress.say if progress else None)
             self.run.folder.create()
@@ -102,14 +99,14 @@ class ActivePlugin(GroupsPlugin):
         except (InputError, OSError) as error:
             raise pytest.UsageError(sentence(error)) from None
         if self._distributed():
-            self._results.expect_workers()
+            self._results.handoff = tempfile.TemporaryDirectory(prefix="clinical-drift-")
 
     def _distributed(self) -> bool:
         return bool(getattr(self.config.option, "tx", None)) or bool(getattr(self.config.option, "numprocesses", None))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        node.workerinput["drift_folder"] = self._results.handoff_folder
+        node.workerinput["drift_folder"] = self._results.handoff.name if self._results.handoff else ""
 
     def pytest_report_header(self) -> list[str]:
         cases, limits = self.run.cases_path, self.run.thresholds_file
@@ -132,8 +129,7 @@ class ActivePlugin(GroupsPlugin):
 
     def groups(self, session: pytest.Session) -> list[pytest.Item]:
         chosen = self.run.chosen if self.selection is None else self.selection
-        given = {"run": self.run, "results": self.result}
-        return [CaseItem.from_parent(session, case_id=case_id, **given) for case_id in chosen]
+        return [CaseItem.from_parent(session, run=self.run, results=self.result, case_id=name) for name in chosen]
 
     def parameters(self) -> list[Any]:
         """The cases for tests of the project's own, with their tags as marks."""
@@ -177,7 +173,10 @@ class ActivePlugin(GroupsPlugin):
         except RunStopped as stopped:
             pytest.skip(str(stopped))  # with workers, a test may wait when another process has given up
         except InputError as error:
-            raise stop_after_scorer(self.config, error) from None
+            if not self.is_worker:  # every other case would say the same
+                session: Any = self.config.pluginmanager.get_plugin("session")
+                session.shouldfail = "a scorer of the project cannot be used"
+            raise pytest.fail.Exception(str(error), pytrace=False) from None
 
     def mark(self, report: Any, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         if isinstance(item, CaseItem) and item.result is not None:
@@ -199,10 +198,10 @@ class ActivePlugin(GroupsPlugin):
         if self.is_worker:
             return
         if (case_id := getattr(report, "drift_case", None)) is not None:
-            result = self._results[case_id]
+            result = self._results.made[case_id]
             self.collected.add(result.verdict)
             write_figures(self.config, report, case_properties(result.verdict, self.run.session.name), result.text)
-            write_error_line(self.config, report)
+            write_error_line(junit_of(self.config), report)
         elif report.failed and getattr(report, "drift_outage", False):
             self.collected.outages += 1
         elif report.failed and not getattr(report, "drift_whole", False):
@@ -241,7 +240,7 @@ class ActivePlugin(GroupsPlugin):
 
     def _finish(self, session: pytest.Session) -> None:
         """Judge the set, write what is known of it, and report it to pytest."""
-        transcripts = {case.case_id: self._results[case.case_id].transcripts for case in self.collected.cases}
+        transcripts = {case.case_id: self._results.made[case.case_id].transcripts for case in self.collected.cases}
         if self.collected.cases:
             result = judge_run(self.run, self.collected, transcripts)
             self._finished = enter_in_ledger(result, self.run.inputs, self.run.results)
@@ -254,12 +253,13 @@ class ActivePlugin(GroupsPlugin):
             self._problem = f"the results could not be written: {sentence(error)}"
         if self._finished is not None:
             report_whole(session, whole_result(self._finished, self.collected, self._problem))
-        elif used := len(self._results):
+        elif used := len(self._results.made):
             of = f"on {used} of {counted(len(self.run.cases), 'case')}"
             self._closing_remarks.append(
                 f"clinical-drift: your own tests {of}: no release verdict (add {STUDY} for the gate)"
             )
-        self._results.close()
+        if self._results.handoff is not None:
+            self._results.handoff.cleanup()
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             code = self.collected.exit_code()
             session.exitstatus = 4 if self._results.scorer_failed or (self._problem and code != 1) else code

@@ -25,7 +25,17 @@ def set_rootdir(config: pytest.Config, args: list[str], paths: Sequence[str]) ->
 
     To be called while the initial conftests are not loaded yet.
     """
-    root, inifile, values = _look_again(config, paths)
+    given = config.known_args_namespace
+    known = {
+        "inifile": given.inifilename,
+        "override_ini": given.override_ini,
+        "args": list(paths),
+        "rootdir_cmd_arg": given.rootdir or None,
+        "invocation_dir": config.invocation_params.dir,
+    }
+    wanted = inspect.signature(determine_setup).parameters  # pytest 8 knows no `override_ini` here
+    setup: Any = determine_setup(**{name: value for name, value in known.items() if name in wanted})
+    root, inifile, values = setup[:3]
     if (root, inifile) == (config.rootpath, config.inipath):
         return
     wrong = config.getini("addopts")
@@ -53,37 +63,34 @@ def _ini_name(config: Any) -> str:
     return "_inicfg" if hasattr(config, "_inicfg") else "inicfg"  # pytest 8 has no underscore
 
 
-def _look_again(config: pytest.Config, paths: Sequence[str]) -> tuple[Any, Any, Any]:
-    given = config.known_args_namespace
-    known = {
-        "inifile": given.inifilename,
-        "override_ini": given.override_ini,
-        "args": list(paths),
-        "rootdir_cmd_arg": given.rootdir or None,
-        "invocation_dir": config.invocation_params.dir,
-    }
-    wanted = inspect.signature(determine_setup).parameters  # pytest 8 knows no `override_ini` here
-    setup: Any = determine_setup(**{name: value for name, value in known.items() if name in wanted})
-    return setup[0], setup[1], setup[2]
+def junit_of(config: pytest.Config) -> LogXML | None:
+    """The junit file of this run; None where none is written."""
+    return config.stash.get(xml_key, None)
 
 
 def name_suite(config: pytest.Config, name: str) -> None:
     """Name the junit suite after the model, unless the project has named it."""
-    xml = config.stash.get(xml_key, None)
+    xml = junit_of(config)
     if xml is not None and xml.suite_name == "pytest":
         xml.suite_name = name
 
 
-def write_system_out(config: pytest.Config, report: pytest.TestReport, text: str) -> None:
+def write_system_out(xml: LogXML | None, report: pytest.TestReport, text: str) -> None:
     """Put a text into the junit file's `system-out` of a test, where such a file is written."""
-    if (xml := config.stash.get(xml_key, None)) is not None:
-        _append_system_out(xml, report, text)
+    if xml is not None:
+        element = ElementTree.Element("system-out")
+        element.text = text
+        xml.node_reporter(report).append(element)
 
 
-def write_error_line(config: pytest.Config, report: pytest.TestReport) -> None:
+def write_error_line(xml: LogXML | None, report: pytest.TestReport) -> None:
     """Give an error in the junit file its own line, without pytest's words around it; after pytest has written it."""
-    if (xml := config.stash.get(xml_key, None)) is not None:
-        _own_error_line(xml, report)
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if xml is None or crash is None:
+        return
+    for element in xml.node_reporter(report).nodes:
+        if element.tag == "error":
+            element.set("message", crash.message)
 
 
 def write_junit(file: Path, suite: str, tests: Sequence[tuple[Sequence[pytest.TestReport], str]]) -> None:
@@ -92,22 +99,8 @@ def write_junit(file: Path, suite: str, tests: Sequence[tuple[Sequence[pytest.Te
     xml.pytest_sessionstart()
     for (decisive, *rest), text in tests:
         xml.pytest_runtest_logreport(decisive)
-        _own_error_line(xml, decisive)
-        _append_system_out(xml, decisive, text)
+        write_error_line(xml, decisive)
+        write_system_out(xml, decisive, text)
         for report in rest:
             xml.pytest_runtest_logreport(report)
     xml.pytest_sessionfinish()
-
-
-def _append_system_out(xml: LogXML, report: pytest.TestReport, text: str) -> None:
-    element = ElementTree.Element("system-out")
-    element.text = text
-    xml.node_reporter(report).append(element)
-
-
-def _own_error_line(xml: LogXML, report: pytest.TestReport) -> None:
-    if (crash := getattr(report.longrepr, "reprcrash", None)) is None:
-        return
-    for element in xml.node_reporter(report).nodes:
-        if element.tag == "error":
-            element.set("message", crash.message)

@@ -33,12 +33,7 @@ from pytest_clinical_drift.results.releases import record_hash, standing_of
 from pytest_clinical_drift.verdict.states import Verdict
 
 GATE = "whole-set"
-_COLOURS = {
-    Verdict.PASS: "green",
-    Verdict.CAUTION: "yellow",
-    Verdict.PARTIAL: "yellow",
-    Verdict.UNSETTLED: "yellow",
-}
+_COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.INCOMPLETE: "red"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +59,7 @@ class FinishedRun:
         written = write_atomically(folder / REPORT_FILE, page)
         shutil.rmtree(folder / CASE_PAGES, ignore_errors=True)  # of a verdict that was written here before
         for name, case_page in render_case_pages(self.result, transcripts):
-            (folder / CASE_PAGES).mkdir(exist_ok=True)
-            (folder / CASE_PAGES / name).write_text(case_page, encoding="utf-8")
+            write_atomically(folder / CASE_PAGES / name, case_page)
         return [results, written]
 
     def publish(
@@ -77,16 +71,15 @@ class FinishedRun:
         return folder.publish(written, on_top=self.result.verdict != Verdict.PARTIAL)
 
 
-def publish_run(run: GateRun, finished: FinishedRun, transcripts: Transcripts) -> list[Path]:
-    judged = store_judged({group: judged for group, judged in run.judged.items() if group[0] in transcripts})
-    return finished.publish(run.folder, transcripts, run.sheet, judged, run.session.options.window)
-
-
 def enter_in_ledger(result: RunResult, inputs: GateInputs, folder: Path) -> FinishedRun:
     """A run that is over; its line goes into the ledger of the folder."""
     counts = {"selected": result.cases_selected, "total": result.cases_total}
-    attempt = record_run(folder, result.manifest, verdict=result.verdict, **counts)
-    return FinishedRun(result, inputs, attempt)
+    return FinishedRun(result, inputs, record_run(folder, result.manifest, verdict=result.verdict, **counts))
+
+
+def publish_run(run: GateRun, finished: FinishedRun, transcripts: Transcripts) -> list[Path]:
+    judged = store_judged({group: judged for group, judged in run.judged.items() if group[0] in transcripts})
+    return finished.publish(run.folder, transcripts, run.sheet, judged, run.session.options.window)
 
 
 @contextmanager
@@ -142,8 +135,7 @@ def whole_result(finished: FinishedRun, collected: SetResult, problem: str = "")
 def write_run_junit(file: Path, finished: FinishedRun, collected: SetResult, transcripts: Transcripts) -> None:
     """The junit file of a run that pytest has not made: the same tests, messages and figures."""
     inputs, manifest = finished.inputs, finished.result.manifest
-    judge = judge_line(manifest.judged)
-    cases = {case.id: case for case in inputs.cases}
+    cases, judge = {case.id: case for case in inputs.cases}, judge_line(manifest.judged)
     tests = []
     for case in finished.result.cases:
         result = DriftResult(cases[case.case_id], tuple(transcripts.get(case.case_id, ())), case, judge)
@@ -157,8 +149,8 @@ def write_run_junit(file: Path, finished: FinishedRun, collected: SetResult, tra
             text=result.text,
             error=result.undecided,
         )
-        reports = test.reports(seconds=result.generation_seconds or 0.0)
-        tests.append((reports, figure_lines(test.figures, result.text)))
+        seconds = result.generation_seconds or 0.0
+        tests.append((test.reports(seconds=seconds), figure_lines(test.figures, result.text)))
     whole = whole_result(finished, collected)
     tests.append((whole.reports(), figure_lines(whole.figures)))
     write_junit(file, f"clinical-drift {inputs.slug}", tests)
@@ -170,7 +162,7 @@ def write_run_junit(file: Path, finished: FinishedRun, collected: SetResult, tra
 def write_summary(terminal: Any, finished: FinishedRun, written: Sequence[Path]) -> None:
     """The whole table; with -v every fact lost, with -q the verdict alone, with -ra or -rA the cautions by case."""
     result, slug = finished.result, finished.inputs.slug
-    colour, verbosity = {_COLOURS.get(result.verdict, "red"): True}, terminal.config.get_verbosity()
+    colour, verbosity = {_COLOURS.get(result.verdict, "yellow"): True}, terminal.config.get_verbosity()
     if terminal.hasopt("s"):
         for case in result.cases:
             if case.verdict in (Verdict.CAUTION, Verdict.UNSETTLED) and not finished.inputs.fails(case):
@@ -192,13 +184,13 @@ def write_summary(terminal: Any, finished: FinishedRun, written: Sequence[Path])
 def ending_remarks(run: GateRun, collected: SetResult, *, broken_off: bool) -> list[str]:
     """A calibration to commit; of a run that can be resumed how far it got, and where its replies are."""
     budget = run.plan.budget
-    remarks = [f"clinical-drift: {run.session.kept}"] if run.session.kept else []
     over = budget.spent() if budget is not None and budget.refused else None
+    remarks = [run.session.kept] if run.session.kept else []
     if budget is not None and over is not None:
         finished = sum(case.verdict != Verdict.INCOMPLETE for case in collected.cases)
         wanted = sum(run.plan.requests(run.cases[case_id]) for case_id in run.chosen)
-        so_far = f"{finished} of {len(run.chosen)} cases; {budget.received} new replies of {wanted}"
-        remarks.append(f"clinical-drift: {over}; finished: {so_far}")
+        of = f"{finished} of {len(run.chosen)} cases; {budget.received} new replies of {wanted}"
+        remarks.append(f"{over}; finished: {of}")
     if run.store_path is not None and (broken_off or over is not None):
-        remarks.append(f"clinical-drift: reply cache: {shown(run.store_path)} (rerun the same command to resume)")
-    return remarks
+        remarks.append(f"reply cache: {shown(run.store_path)} (rerun the same command to resume)")
+    return [f"clinical-drift: {remark}" for remark in remarks]

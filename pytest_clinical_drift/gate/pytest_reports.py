@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import pytest
 
-from pytest_clinical_drift.gate.inside_pytest import write_error_line, write_system_out
+from pytest_clinical_drift.gate.inside_pytest import junit_of, write_error_line, write_system_out
 from pytest_clinical_drift.report.clean import LONGEST_LINE, loggable, one_line, printable
 
 Property = tuple[str, object]
@@ -136,7 +136,7 @@ def report_whole(session: pytest.Session, whole: ResultWithoutTest) -> None:
     config.hook.pytest_runtest_logstart(nodeid=decisive.nodeid, location=decisive.location)
     write_figures(config, decisive, whole.figures)
     config.hook.pytest_runtest_logreport(report=decisive)
-    write_error_line(config, decisive)
+    write_error_line(junit_of(config), decisive)
     config.hook.pytest_runtest_logreport(report=teardown)
 
 
@@ -176,7 +176,7 @@ def status_of(report: pytest.TestReport, *, spelled_out: bool) -> tuple[str, str
 
 def write_figures(config: pytest.Config, report: pytest.TestReport, figures: list[Property], text: str = "") -> None:
     """Figures as `name=value` lines in junit's system-out, which CI pages show; `text` follows them."""
-    write_system_out(config, report, figure_lines(figures, text))
+    write_system_out(junit_of(config), report, figure_lines(figures, text))
 
 
 def figure_lines(figures: list[Property], text: str = "") -> str:

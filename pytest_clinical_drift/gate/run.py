@@ -21,7 +21,6 @@ from pytest_clinical_drift.conversation.runner import BackgroundRunner
 from pytest_clinical_drift.conversation.scheduler import Plan
 from pytest_clinical_drift.errors import FailureCode, InputError, SubjectError, failure
 from pytest_clinical_drift.evidence.entities import load_extractor
-from pytest_clinical_drift.gate.own_scores import Scores
 from pytest_clinical_drift.gate.settings import Settings
 from pytest_clinical_drift.judging.judge_options import JudgePolicy
 from pytest_clinical_drift.judging.prompts import prompt_hash
@@ -44,6 +43,9 @@ from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.reasons import Reason
 from pytest_clinical_drift.verdict.thresholds import JudgeRules, load_thresholds, project_thresholds
 from pytest_clinical_drift.versions import package_versions
+
+Scores = tuple[tuple[str, float | None], ...]
+"""Figures of the project's own scorers on a conversation, by name."""
 
 
 class GateRun:
