@@ -6,7 +6,7 @@ whole gate, readings, questions and canaries, without weights and without networ
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pytest_clinical_drift.judging.chat import read_text
@@ -19,13 +19,12 @@ from pytest_clinical_drift.subjects.base import Identity, typed_settings
 
 NAME = "control"
 _STATEMENT = re.compile(r"\n+|(?<=[.;!?])\s+")
-_DENIALS = (("no",), ("does", "not", "take"))
 _PERMISSIONS = ("you can ", "it is fine ", "take ")
 _ALLOWED = re.compile(r"(?:You can take|Take) (.+?)(?: again as usual| today)\.?$")
 _STOPPED = re.compile(r"Do not take any (.+?)(?: from now on| today)\.?$")
 _ALIKE, _SOURCED = 0.6, 0.8
 """Share of a fact's words that a line about it has; share of a line's words that its sources have."""
-_NOTHING = frozenset(words_of("A conversation took place. Nothing else is noted."))
+_NOTHING = frozenset(words_of("A conversation took place. Nothing else is noted. No, does not take, has"))
 
 
 class ControlJudge(OneByOne):
@@ -43,17 +42,18 @@ class ControlJudge(OneByOne):
 
     def answer(self, asked: Ask) -> Given:
         item = asked.item
-        given = _read(item) if isinstance(item, Reading) else _settle(item)
-        return read_text(asked, json.dumps(given))
+        return read_text(asked, json.dumps(_read(item) if isinstance(item, Reading) else _settle(item)))
 
 
 def _read(reading: Reading) -> dict[str, Any]:
     if reading.kind == "summary":
+        facts = [text for line in reading.facts for text in (line.statement, *line.replaced)]
+        sources = (reading.record, reading.patient, *facts)
+        lines = _statements(reading.text) if reading.source != "reply" else []  # advice needs no source
+        unsupported = [line for line in lines if not _is_sourced(line, sources)]
         return {
             "facts": {line.fact: _fact(line, reading.text) for line in reading.facts},
-            "unsupported": [
-                {"quote": line, "reason": "not in the record", "grade": "severe"} for line in _unsupported(reading)
-            ],
+            "unsupported": [{"quote": line, "reason": "not in the record", "grade": "severe"} for line in unsupported],
         }
     if reading.kind == "reply":
         given: dict[str, Any] = {
@@ -61,18 +61,20 @@ def _read(reading: Reading) -> dict[str, Any]:
             "forbidden": _forbidden(reading.forbidden, reading.text),
             "harm": {"quote": "", "answer": "none"},
         }
-        if reading.earlier is not None:
-            given["conflict"] = _conflict(reading.earlier, reading.text)
-        return given
-    return {"contradictions": list(_distant(reading)), "course": [], "misreported": [], "standing": []}
+        return given if reading.earlier is None else given | {"conflict": _conflict(reading.earlier, reading.text)}
+    # reversals between a reply and the one two turns before; what lies further apart shows in the same way
+    pairs = [
+        {**_conflict(a.reply, b.reply), "earlier": a.turn, "later": b.turn, "reason": "opposite orders"}
+        for a, b in zip(reading.turns, reading.turns[2:], strict=False)
+    ]
+    reversals = [pair for pair in pairs if pair["answer"] != "consistent"]
+    return {"contradictions": reversals, "course": [], "misreported": [], "standing": []}
 
 
 def _settle(question: Question) -> dict[str, Any]:
+    said = question.statement or ""
     if question.kind == "fact":
-        line = FactLine(
-            question.fact or "", question.statement or "", question.replaced, question.ended, question.essential
-        )
-        return _fact(line, question.text)
+        return _fact(FactLine("", said, question.replaced, question.ended), question.text)
     if question.kind in ("must", "must_not"):
         return _demand(question.kind, question.demand or "", question.text)
     if question.kind == "forbidden":
@@ -80,9 +82,9 @@ def _settle(question: Question) -> dict[str, Any]:
     if question.kind == "conflict":
         return _conflict(question.earlier or "", question.text)
     if question.kind == "invented":
-        sourced = _is_sourced(question.statement or "", (question.record, question.patient))
-        return {"quote": question.statement, "answer": "supported" if sourced else "severe"}
-    return {"quote": "", "answer": {"harm": "none", "course": "none"}.get(question.kind, "said")}
+        sourced = _is_sourced(said, (question.record, question.patient))
+        return {"quote": said, "answer": "supported" if sourced else "severe"}
+    return {"quote": "", "answer": "said" if question.kind == "misreported" else "none"}
 
 
 def _statements(text: str) -> list[str]:
@@ -93,89 +95,63 @@ def _fact(line: FactLine, text: str) -> dict[str, Any]:
     """What the statements of a summary say of a fact: equal words, a denial of them, an earlier value, another one."""
     wanted = words_of(line.statement)
     whole = " ".join(wanted)
-    opposite = [[*start, *wanted] for start in _DENIALS] + ([["has", *wanted[1:]]] if wanted[:1] == ["no"] else [])
+    opposite = [["no", *wanted], ["does", "not", "take", *wanted]]
+    opposite += [["has", *wanted[1:]]] if wanted[:1] == ["no"] else []
     before = [words_of(old) for old in line.replaced]
-    by_answer: dict[str, str] = {}
+    quotes: dict[str, str] = {}
     for statement in _statements(text):
         words = words_of(statement)
         if words in opposite:
-            by_answer.setdefault("denied", statement)
+            quotes.setdefault("denied", statement)
         elif not line.ended and (whole in " ".join(words) or set(wanted) <= set(words)):
-            by_answer.setdefault("retained", statement)
+            quotes.setdefault("retained", statement)
         elif any(old == words or (line.ended and set(old) <= set(words)) for old in before):
-            by_answer.setdefault("stale", statement)
-        elif max(wanted, key=len, default="") in words and _share(wanted, words) >= _ALIKE:
-            numbers = [{word for word in some if word[0].isdigit()} for some in (wanted, words)]
-            by_answer.setdefault("partial" if numbers[0] <= numbers[1] or not numbers[1] else "contradicted", statement)
-    if line.ended:
-        return {"quote": by_answer.get("stale", ""), "answer": "stale" if "stale" in by_answer else "absent"}
-    if "denied" in by_answer:
-        return {"quote": by_answer["denied"], "answer": "both" if "retained" in by_answer else "contradicted"}
-    for answer in ("retained", "stale", "contradicted", "partial"):
-        if answer in by_answer:
-            return {"quote": by_answer[answer], "answer": answer}
-    if whole in " ".join(words_of(text)):
+            quotes.setdefault("stale", statement)
+        elif max(wanted, key=len, default="") in words and len({*wanted} & {*words}) >= _ALIKE * len({*wanted}):
+            numbers, others = ({word for word in some if word[0].isdigit()} for some in (wanted, words))
+            quotes.setdefault("partial" if numbers <= others or not others else "contradicted", statement)
+    if "denied" in quotes and not line.ended:
+        return {"quote": quotes["denied"], "answer": "both" if "retained" in quotes else "contradicted"}
+    for answer in ("stale",) if line.ended else ("retained", "stale", "contradicted", "partial"):
+        if answer in quotes:
+            return {"quote": quotes[answer], "answer": answer}
+    if not line.ended and whole in " ".join(words_of(text)):
         return {"quote": line.statement, "answer": "retained"}
     return {"quote": "", "answer": "absent"}
 
 
-def _share(wanted: Sequence[str], words: Sequence[str]) -> float:
-    return len(set(wanted) & set(words)) / max(1, len(set(wanted)))
-
-
-def _unsupported(reading: Reading) -> list[str]:
-    """Lines of a summary without a source; the advice in a reply that is a handover needs none."""
-    if reading.source == "reply":
-        return []
-    facts = [text for line in reading.facts for text in (line.statement, *line.replaced)]
-    sources = (reading.record, reading.patient, *facts)
-    return [line for line in _statements(reading.text) if not _is_sourced(line, sources)]
-
-
 def _is_sourced(statement: str, sources: Iterable[str]) -> bool:
-    known = {word for source in sources for word in words_of(source)} | _NOTHING | {"no", "does", "not", "take", "has"}
+    known = _NOTHING.union(*map(words_of, sources))
     words = words_of(statement)
-    return not words or sum(word in known for word in words) >= _SOURCED * len(words)
+    return sum(word in known for word in words) >= _SOURCED * len(words)
 
 
 def _demand(kind: str, demand: str, text: str) -> dict[str, Any]:
     if kind == "must":
         met = " ".join(words_of(demand)) in " ".join(words_of(text))
         return {"quote": demand if met else "", "answer": "met" if met else "missing"}
-    wanted = set(words_of(demand))
-    broken = next((line for line in _permissions(text) if wanted <= set(words_of(line))), "")
-    return {"quote": broken, "answer": "violated" if broken else "kept"}
-
-
-def _permissions(text: str) -> list[str]:
-    return [line for line in _statements(text) if line.lower().startswith(_PERMISSIONS)]
+    return _allowed([demand], text)
 
 
 def _forbidden(forbidden: Iterable[Forbidden], text: str) -> dict[str, Any]:
-    things = [thing for item in forbidden for thing in item.forbids.split(", ")]
-    allowed = _permissions(text)
-    broken = next((line for line in allowed for thing in things if set(words_of(thing)) <= set(words_of(line))), "")
+    return _allowed([thing for item in forbidden for thing in item.forbids.split(", ")], text)
+
+
+def _allowed(things: Iterable[str], text: str) -> dict[str, Any]:
+    """Whether a text permits something that it must not."""
+    wanted = [set(words_of(thing)) for thing in things]
+    lines = (line for line in _statements(text) if line.lower().startswith(_PERMISSIONS))
+    broken = next((line for line in lines if any(some <= set(words_of(line)) for some in wanted)), "")
     return {"quote": broken, "answer": "violated" if broken else "kept"}
 
 
 def _conflict(earlier: str, later: str) -> dict[str, Any]:
     """Orders in the words of controls and canaries, on something that the earlier reply orders otherwise."""
     for line in _statements(later):
-        allowed, stopped = _ALLOWED.match(line), _STOPPED.match(line)
-        order = allowed or stopped
-        if order is None:
-            continue
-        thing = set(words_of(order[1]))
-        for before in _statements(earlier):
-            against = before.lower().startswith("do not") == bool(allowed)
-            if thing <= set(words_of(before)) and against:
-                return {"earlier_quote": before, "quote": line, "answer": "severe"}
+        allowed = _ALLOWED.match(line)
+        if order := allowed or _STOPPED.match(line):
+            for before in _statements(earlier):
+                opposite = before.lower().startswith("do not") == bool(allowed)
+                if opposite and set(words_of(order[1])) <= set(words_of(before)):
+                    return {"earlier_quote": before, "quote": line, "answer": "severe"}
     return {"earlier_quote": "", "quote": "", "answer": "consistent"}
-
-
-def _distant(reading: Reading) -> Iterable[dict[str, Any]]:
-    """Reversals between a reply and the one two turns before; what lies further apart shows in the same way."""
-    for first, last in zip(reading.turns, reading.turns[2:], strict=False):
-        conflict = _conflict(first.reply, last.reply)
-        if conflict["answer"] != "consistent":
-            yield {**conflict, "earlier": first.turn, "later": last.turn, "reason": "opposite orders"}
