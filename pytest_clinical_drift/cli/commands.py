@@ -190,8 +190,7 @@ def calibrate(
 
 
 def agreement(first: Path, second: Path, *, third: Path | None, say: Say) -> int:
-    from pytest_clinical_drift.judging.agreement import compare_reviews
-    from pytest_clinical_drift.judging.reviews import read_reviews
+    from pytest_clinical_drift.judging.reviews import compare_reviews, read_reviews
     from pytest_clinical_drift.report.judge_text import render_agreement
 
     files = [read_reviews(file) for file in (first, second, third) if file is not None]

@@ -1,8 +1,6 @@
 """What judges that are chat models share: prompts, reading answers, and asking once more for what is malformed."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from pytest_clinical_drift.conversation.hygiene import strip_reasoning
 from pytest_clinical_drift.errors import FailureCode
@@ -36,8 +34,12 @@ class Interview:
 
     def request(self) -> Request:
         item = self.asked.item
+        if isinstance(item, Reading):
+            schema = rating_schema() if item.kind == PDSQI else reading_schema(item)
+        else:
+            schema = answer_schema(item.kind)
         name = f"judge/{item.id}/{self.asked.wording}"
-        return Request(name, self._attempts, item.turn, "dialogue", self._messages, schema=_schema(item))
+        return Request(name, self._attempts, item.turn, "dialogue", self._messages, schema=schema)
 
     def take(self, reply: Reply) -> Given | None:
         """The answer; None where the judge is asked again."""
@@ -64,16 +66,9 @@ def read_text(asked: Ask, text: str, *, last: bool = True, cut: bool = False) ->
     """A judge's text as an answer; a reading that lacks a part counts only at the last attempt, that part unsure."""
     item = asked.item
     given = find_object(text, _PARTS if isinstance(item, Reading) else ("answer",), cut=cut)
-    if given is None or (isinstance(item, Reading) and not last and not _whole(item, given)):
-        return asked.fail(f"no answer in the form asked for: {text[:80]!r}", outage=False)
-    return ReadingAnswer(given) if isinstance(item, Reading) else check_answer(item, given)
-
-
-def _whole(reading: Reading, given: Mapping[str, Any]) -> bool:
-    return fully_rated(given) if reading.kind == PDSQI else usable(reading, given)
-
-
-def _schema(item: Question | Reading) -> dict[str, Any]:
-    if isinstance(item, Reading):
-        return rating_schema() if item.kind == PDSQI else reading_schema(item)
-    return answer_schema(item.kind)
+    if given is not None and isinstance(item, Reading):
+        if last or (fully_rated(given) if item.kind == PDSQI else usable(item, given)):
+            return ReadingAnswer(given)
+    elif given is not None and isinstance(item, Question):
+        return check_answer(item, given)
+    return asked.fail(f"no answer in the form asked for: {text[:80]!r}", outage=False)

@@ -46,24 +46,21 @@ def rated_turns(case: Case) -> tuple[int, ...]:
 def rate(case: Case, transcript: Transcript, judges: Judges) -> Procedure[tuple[Rating, ...]]:
     """Rate the summaries of a conversation, each with one request per wording."""
     readings = [
-        _reading(case, exchange.turn, strip_reasoning(exchange.summary.text))
+        Reading(
+            PDSQI, case.id, exchange.turn, strip_reasoning(exchange.summary.text),
+            messages_of(case, 1, exchange.turn), record_of(case, exchange.turn), source=version(),
+        )
         for exchange in transcript.exchanges
         if exchange.turn in rated_turns(case) and exchange.has_summary
-    ]
+    ]  # fmt: skip
     asks = [Ask(reading, wording, "reader") for reading in readings for wording in WORDINGS]
     answers = yield asks
-    return tuple(_rating(ask, answers[ask.key]) for ask in asks if judges.reads)
-
-
-def _reading(case: Case, turn: int, text: str) -> Reading:
-    """The summary with its sources; the version of the prompts is part of its identity."""
-    return Reading(PDSQI, case.id, turn, text, messages_of(case, 1, turn), record_of(case, turn), source=version())
-
-
-def _rating(ask: Ask, answer: object) -> Rating:
-    if not isinstance(answer, ReadingAnswer) or answer.failed:
-        return Rating(ask.item.turn, ask.wording, failed=getattr(answer, "failed", "") or "no answer")
-    return Rating(ask.item.turn, ask.wording, scores_in(answer.given))
+    ratings = []
+    for ask in asks if judges.reads else ():
+        answer = answers[ask.key]
+        scores = scores_in(answer.given) if isinstance(answer, ReadingAnswer) and not answer.failed else ()
+        ratings.append(Rating(ask.item.turn, ask.wording, scores, answer.failed))
+    return tuple(ratings)
 
 
 def scores_in(given: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
@@ -75,9 +72,9 @@ def scores_in(given: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
     for name in ATTRIBUTES:
         entry = ratings.get(name)
         score = entry.get("score") if isinstance(entry, Mapping) else entry
-        low, high = (0, 1) if name == STIGMATISING else (1, 5)
-        if isinstance(score, int | float) and not isinstance(score, bool) and score == int(score):
-            found += [(name, int(score))] if low <= score <= high else []
+        scale = range(2) if name == STIGMATISING else range(1, 6)
+        if isinstance(score, int | float) and not isinstance(score, bool) and score in scale:
+            found.append((name, int(score)))
     return tuple(found)
 
 
@@ -88,12 +85,9 @@ def fully_rated(given: Mapping[str, Any]) -> bool:
 
 def pdsqi_scores(ratings: Sequence[Rating]) -> tuple[tuple[str, float | None], ...]:
     """The figures that a project may set limits on: each attribute's mean over the rated summaries and wordings."""
-    if not ratings:
-        return ()
-    return tuple(
-        (f"{PDSQI}.{name}", mean(float(dict(r.scores)[name]) for r in ratings if name in dict(r.scores)))
-        for name in ATTRIBUTES
-    )
+    rated = [dict(rating.scores) for rating in ratings]
+    values = ((name, mean(float(scores[name]) for scores in rated if name in scores)) for name in ATTRIBUTES)
+    return tuple((f"{PDSQI}.{name}", value) for name, value in values if rated)
 
 
 # ---- what is said to a judge

@@ -1,11 +1,11 @@
-"""Reviews by people: append-only records, each with its own hash and the hash of the one before; they beat a judge."""
+"""Reviews by people: append-only records, each with its hash and that of the one before; how far two people agree."""
 
 from __future__ import annotations
 
 import datetime
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,12 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import UNSURE, against, answers_of
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.rulings import Opinion, person
+from pytest_clinical_drift.metrics.agreement import (
+    cohen_kappa,
+    krippendorff_alpha,
+    paired_label_limits,
+    percent_agreement,
+)
 
 FILE_NAME = "reviews.jsonl"
 _LONGEST_NAME = 200
@@ -67,6 +73,11 @@ class Review(BaseModel, frozen=True, extra="forbid"):
         """Whether it speaks for the model."""
         return self.answer != UNSURE and not against(self.kind, self.answer)
 
+    @property
+    def says_nothing(self) -> bool:
+        """Whether it dismisses without a reason, which a severe alarm needs."""
+        return self.dismisses and not self.reason.strip()
+
 
 def content_hash(record: Mapping[str, Any]) -> str:
     """Hash of a mapping's content, whatever its order and spacing; the review page computes the same one."""
@@ -87,13 +98,8 @@ class Reviews:
 
     def with_reasons(self, severe: Collection[str]) -> Reviews:
         """A `severe` alarm is not dismissed without a reason: such an answer is unsure."""
-        records = (
-            review.model_copy(update={"answer": UNSURE, "reason": NO_REASON})
-            if review.question in severe and review.dismisses and not review.reason.strip()
-            else review
-            for review in self.records
-        )
-        return replace(self, records=tuple(records))
+        unsure = {"answer": UNSURE, "reason": NO_REASON}
+        return self._changed(lambda review: review.question in severe and review.says_nothing, unsure)
 
     def with_two_people(self, severe: Collection[str] = ()) -> tuple[Reviews, int]:
         """Where a severe alarm needs two people to dismiss it: what one dismissed is unsure; and how many those are.
@@ -104,16 +110,12 @@ class Reviews:
         for review in self.records:
             people = dismissing.setdefault(review.question, set())
             (people.add if review.dismisses else people.discard)(person(review.reviewer))
-        lone = {
-            review.question
-            for review in self.records
-            if (review.severe or review.question in severe) and len(dismissing[review.question]) == 1
-        }
-        records = (
-            review.model_copy(update={"answer": UNSURE}) if review.question in lone and review.dismisses else review
-            for review in self.records
-        )
-        return replace(self, records=tuple(records)), len(lone)
+        graver = {review.question for review in self.records if review.severe}.union(severe)
+        lone = {question for question, people in dismissing.items() if question in graver and len(people) == 1}
+        return self._changed(lambda r: r.question in lone and r.dismisses, {"answer": UNSURE}), len(lone)
+
+    def _changed(self, which: Callable[[Review], bool], update: Mapping[str, str]) -> Reviews:
+        return replace(self, records=tuple(r.model_copy(update=update) if which(r) else r for r in self.records))
 
     def people_on(self, questions: Collection[str]) -> tuple[str, ...]:
         """Who answered any of these questions, with the role declared."""
@@ -123,27 +125,25 @@ class Reviews:
 
 def read_reviews(path: Path, *, known: Reviews | None = None) -> Reviews:
     """Read a reviews file, after those already `known`; InputError in one sentence where it is none or was changed."""
-    records: dict[str, Review] = {}
-    previous = ""
+    records: list[Review] = []
+    places: list[str] = []
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         if line.strip():
-            where = f"{path}, line {number}"
-            records[where] = _read(where, line, previous)
-            previous = records[where].hash
+            places.append(f"{path}, line {number}")
+            records.append(_read(places[-1], line, records[-1].hash if records else ""))
     if not records:
         raise InputError(f"{path}: holds no review")
     known = known or Reviews()
-    return Reviews((*known.records, *records.values()), (*known.places, *records))
+    return Reviews((*known.records, *records), (*known.places, *places))
 
 
 def _read(where: str, line: str, previous: str) -> Review:
     try:
         raw = parse_json(line)
         review = Review.model_validate(raw)
-    except ValidationError as error:
-        raise InputError(f"{where}: not a review ({first_fault(error)})") from None
     except (ValueError, RecursionError) as error:
         fault = error.msg if isinstance(error, JSONFault) else "not JSON"
+        fault = first_fault(error) if isinstance(error, ValidationError) else fault
         raise InputError(f"{where}: not a review ({fault})") from None
     fault = ""
     if review.hash != content_hash({key: value for key, value in raw.items() if key != "hash"}):
@@ -152,7 +152,7 @@ def _read(where: str, line: str, previous: str) -> Review:
         fault = "does not follow the record before it; a line was added, moved or taken out"
     elif review.answer not in answers_of(review.kind):
         fault = f"{review.answer!r} is not an answer to a question of kind {review.kind!r}"
-    elif review.severe and review.dismisses and not review.reason.strip():
+    elif review.severe and review.says_nothing:
         fault = "dismisses a severe alarm without a reason"
     if fault:
         raise InputError(f"{where}: {fault}")
@@ -168,7 +168,79 @@ def check_reviews(reviews: Reviews, manifest: str, questions: Mapping[str, Quest
             fault = f"was made for another run, its manifest hash is {review.manifest[:12]}, not {manifest[:12]}"
         elif question is None or (question.kind, question.case_id) != (review.kind, review.case_id):
             fault = "answers a question that this run does not hold"
-        elif question.id in severe and review.dismisses and not review.reason.strip():
+        elif question.id in severe and review.says_nothing:
             fault = "dismisses a severe alarm without a reason"
         if fault:
             raise InputError(f"{where}: the review by {review.reviewer}, case {review.case_id or 'unknown'}, {fault}")
+
+
+# ---- how far two people agree
+
+ALL = "all"
+Figure = tuple[float | None, tuple[float, float] | None]
+"""A value with its limits; None where it is undefined: both gave one and the same answer throughout."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far two reviewers agree on one kind of question: does the alarm count against the model?"""
+
+    kind: str
+    questions: int
+    percent: Figure
+    kappa: Figure
+    alpha: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A question on which two reviewers differ."""
+
+    question: str
+    kind: str
+    case_id: str
+    first: str
+    second: str
+    third: str = ""
+    """What a third reviewer says, who decides; empty where nobody or unsure."""
+
+
+def compare_reviews(
+    one: Reviews, two: Reviews, three: Reviews | None = None
+) -> tuple[list[Agreement], list[Difference]]:
+    """Agreement per kind and over all, and the questions that differ; of one reviewer the last answer counts.
+
+    `three` are the reviews of somebody else, who decides where the two differ.
+    """
+    seen: set[str] = set()
+    for reviews in filter(None, (one, two, three)):
+        people = {review.reviewer for review in reviews.records}
+        if len(people) > 1:
+            raise InputError(f"agreement: one file holds reviews of several people ({', '.join(sorted(people))})")
+        if people & seen:
+            raise InputError(f"agreement: two files hold reviews of the same person ({people.pop()})")
+        seen |= people
+    first, second = ({review.question: review for review in reviews.records} for reviews in (one, two))
+    third = {review.question: review.answer for review in (three.records if three else ())}
+    pairs = [(review, second[name]) for name, review in first.items() if name in second]
+    pairs = [(a, b) for a, b in pairs if UNSURE not in (a.answer, b.answer)]
+    if not pairs:
+        raise InputError("agreement: the two files answer no question in common")
+    sides = [(a.kind, against(a.kind, a.answer), against(b.kind, b.answer)) for a, b in pairs]
+    kinds = [ALL, *dict.fromkeys(kind for kind, _, _ in sides)]
+    table = [_agreement(kind, [(x, y) for of, x, y in sides if kind in (ALL, of)]) for kind in kinds]
+    differ = [
+        Difference(a.question, a.kind, a.case_id, a.answer, b.answer, third.get(a.question, "").replace(UNSURE, ""))
+        for (a, b), (_, one_side, other_side) in zip(pairs, sides, strict=True)
+        if one_side != other_side
+    ]
+    return table, differ
+
+
+def _agreement(kind: str, sides: Sequence[tuple[bool, bool]]) -> Agreement:
+    one, two = [side for side, _ in sides], [side for _, side in sides]
+    percent, kappa, alpha = (
+        (figure(one, two), paired_label_limits(one, two, figure))
+        for figure in (percent_agreement, cohen_kappa, krippendorff_alpha)
+    )
+    return Agreement(kind, len(sides), percent, kappa, alpha)

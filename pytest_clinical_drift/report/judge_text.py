@@ -5,10 +5,10 @@ from typing import Any
 
 from tabulate import tabulate
 
-from pytest_clinical_drift.judging.agreement import Agreement, Difference
 from pytest_clinical_drift.judging.answers import CONFIRMED_BY_PEOPLE
 from pytest_clinical_drift.judging.calibration_file import VALID_DAYS, Calibration, ExternalTable, KindLimits, Share
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
+from pytest_clinical_drift.judging.reviews import Agreement, Difference
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.words import counted, kind_name, listed, rounded, span, words
@@ -188,9 +188,9 @@ def render_agreement(table: Sequence[Agreement], differ: Sequence[Difference]) -
         (
             kind_name(row.kind),
             row.questions,
-            f"{rounded(row.percent, '.0%')} ({span(*row.percent_limits, '.0%')})",
-            _figure(row.kappa, row.kappa_limits),
-            _figure(row.alpha, row.alpha_limits),
+            _figure(*row.percent, ".0%"),
+            _figure(*row.kappa),
+            _figure(*row.alpha),
         )
         for row in table
     ]
@@ -207,7 +207,7 @@ def render_agreement(table: Sequence[Agreement], differ: Sequence[Difference]) -
     return "\n".join(lines)
 
 
-def _figure(value: float | None, limits: tuple[float, float] | None) -> str:
+def _figure(value: float | None, limits: tuple[float, float] | None, form: str = ".2f") -> str:
     if value is None:
         return "undefined: one answer throughout"
-    return rounded(value) + (f" ({span(*limits)})" if limits else "")
+    return rounded(value, form) + (f" ({span(*limits, form)})" if limits else "")
