@@ -1,9 +1,12 @@
 """Puts what many procedures ask to the judges, all in flight at once, and takes each further with the answers."""
 
+import contextlib
+import itertools
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent import futures
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,18 +56,21 @@ class Count:
         """Requests that the judge has answered, asked, and those to which nothing came."""
         return self.answered - self.unanswered, self.asked, self.unanswered
 
-
-@dataclass(slots=True)
-class _Running:
-    """A procedure, and the answers that it waits for."""
-
-    procedure: Procedure[Any]
-    begun: bool = False
-    missing: set[_Key] = field(default_factory=set)
-    wanted: list[_Key] = field(default_factory=list)
-    done: bool = False
-    result: Any = None
-    error: BaseException | None = None
+    def add(self, answer: Given, *, reused: bool) -> None:
+        """An answer is there, or will not come."""
+        sent = not reused and not answer.unsent
+        self.answered += 1
+        self.reused += reused
+        self.sent += sent
+        if answer.failed:
+            self.failed += 1
+            self.last_failure = answer.failed
+            self.unanswered += answer.outage
+            self.lost += answer.outage and sent
+        if answer.tokens is not None:
+            used = {"prompt": answer.tokens[0], "answer": answer.tokens[1], "answers": 1}
+            self.tokens.update(used)
+            self.sent_tokens.update(used if sent else ())
 
 
 class _Line:
@@ -82,11 +88,6 @@ class _Line:
         self._thread: threading.Thread | None = None
         self._broken = ""
 
-    @property
-    def is_out(self) -> bool:
-        """Whether nothing came to the latest request: a judge given up for malformed answers is there, and no use."""
-        return self.outages > 0
-
     def put(self, asked: Sequence[Ask]) -> None:
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="clinical-drift-judge", daemon=True)
@@ -101,6 +102,18 @@ class _Line:
         except BaseException as error:  # whatever ended this thread is an outage of the judge, not of the run
             self.given_up = self._broken = f"the judge broke off ({type(error).__name__}: {error})"[:300]
             self.feed.abandon(self._broken)
+
+    def took(self, answer: Given) -> None:
+        """Note whether an answer came, and give the judge up after too many failures."""
+        self.failures = self.failures + 1 if answer.failed else 0
+        self.outages = self.outages + 1 if answer.outage else 0
+        self.error = answer.failed if answer.outage else self.error
+        if self.failures >= _GIVEN_UP_AFTER and not self.given_up:
+            self.given_up = f"the judge was given up after {self.failures} failures in a row ({answer.failed})"
+
+    def unsent(self, asked: Ask, why: str, *, offline: bool = False) -> Given:
+        """Stands for an answer that is not asked for; a judge that is there, and no use, is no outage."""
+        return asked.fail(why, outage=self.outages > 0 or offline, unsent=True)
 
     def stop(self, *, close: bool) -> None:
         self.feed.stop()
@@ -125,7 +138,7 @@ class JudgeQueue:
 
         `offline`: only stored answers are used, nobody is asked; `fresh`: stored answers are not used.
         """
-        self._news = threading.Condition(threading.RLock())
+        self._guard = threading.RLock()
         self._lines = {"reader": self._line(reader, store)}
         self._lines["questioner"] = self._lines["reader"] if questioner is None else self._line(questioner, store)
         self._offline, self._fresh = offline, fresh
@@ -135,47 +148,35 @@ class JudgeQueue:
         """Why nothing may be asked any more: the run's budget is used up."""
         self._over = ""
         self.count = Count()
-        self._answers: dict[_Key, Given] = {}
-        self._waiting: dict[_Key, list[_Running]] = {}
-        self._with_judge: set[_Key] = set()
-        self._groups: dict[Hashable, _Running] = {}
+        self._answers: dict[_Key, Future[Given]] = {}
+        self._results: dict[Hashable, Future[Any]] = {}
         self._stopped = False
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="clinical-drift-procedure")
 
     def _line(self, judge: Judge, store: Path | None) -> _Line:
-        archive = AnswerStore(store, judge.identity().fingerprint(prompt_hash()))
-        return _Line(judge, archive, self._take)
+        return _Line(judge, AnswerStore(store, judge.identity().fingerprint(prompt_hash())), self._take)
 
     # ---- for those who ask
 
     def start(self, group: Hashable, procedure: Procedure[Any]) -> None:
         """Begin a procedure; returns at once."""
-        running = _Running(procedure)
-        with self._news:
-            self._groups[group] = running
-        self._worker.submit(self._advance, running)
+        self._results[group] = Future()
+        self._worker.submit(self._advance, procedure, None, self._results[group])
 
     def wait(self, group: Hashable, *, waiting: Callable[[], object] | None = None) -> Any:
         """The result of a procedure, once it is there."""
-        while True:
-            with self._news:
-                running = self._groups[group]
-                if running.done:
-                    del self._groups[group]
-                    if running.error is not None:
-                        raise running.error
-                    return running.result
-                if self._stopped:
-                    raise SubjectError("the judge was stopped")
-                self._news.wait(0.2)
-            if waiting is not None:
+        result = self._results[group]
+        while not result.done():
+            if self._stopped:
+                raise SubjectError("the judge was stopped")
+            futures.wait([result], timeout=0.2)
+            if waiting is not None and not result.done():
                 waiting()
+        return self._results.pop(group).result()
 
     def stop(self, *, close: bool = True) -> None:
         """Nobody waits any more; `close` gives up the judges too."""
-        with self._news:
-            self._stopped = True
-            self._news.notify_all()
+        self._stopped = True
         self._worker.shutdown(wait=False, cancel_futures=True)
         for line in dict.fromkeys(self._lines.values()):
             line.stop(close=close)
@@ -192,106 +193,79 @@ class JudgeQueue:
 
     # ---- taking procedures further
 
-    def _advance(self, running: _Running) -> None:
+    def _advance(self, procedure: Procedure[Any], wanted: Sequence[_Key] | None, result: Future[Any]) -> None:
         """Send a procedure the answers that it waited for, until it waits for others or ends."""
         try:
             while True:
-                with self._news:
-                    answers = {key: self._answers[key] for key in running.wanted}
+                answers = {key: self._answers[key].result() for key in wanted or ()}
                 if self._over and any(answer.failed == self._over for answer in answers.values()):
                     raise SubjectError(self._over)
-                asks = running.procedure.send(answers if running.begun else None)  # type: ignore[arg-type]
-                running.begun = True
-                if self._wait_for(running, asks):
+                asks = next(procedure) if wanted is None else procedure.send(answers)
+                wanted = [ask.key for ask in asks]
+                self._ask(asks)
+                if self._waits(procedure, wanted, result):
                     return
         except StopIteration as finished:
-            running.result = finished.value
+            result.set_result(finished.value)
         except BaseException as error:
-            running.error = error
-        with self._news:
-            running.done = True
-            self._news.notify_all()
+            result.set_exception(error)
 
-    def _wait_for(self, running: _Running, asks: Sequence[Ask]) -> bool:
-        """Note what a procedure waits for and ask what is new; False where every answer is there already."""
-        with self._news:
-            running.wanted = [ask.key for ask in asks]
-            fresh = [ask for ask in dict.fromkeys(asks) if not self._known(ask)]
-            running.missing = {ask.key for ask in asks if ask.key not in self._answers}
-            waits = bool(running.missing)  # seen later, it may be empty already: whoever delivered it goes on
-            for key in running.missing:
-                self._waiting.setdefault(key, []).append(running)
-            self._with_judge.update(ask.key for ask in fresh)
-        for to, line in self._lines.items():
-            if asked := [ask for ask in fresh if ask.to == to]:
-                line.put(asked)
-        return waits
+    def _waits(self, procedure: Procedure[Any], wanted: Sequence[_Key], result: Future[Any]) -> bool:
+        """Whether answers are missing; the last of them takes the procedure further."""
+        missing = [self._answers[key] for key in dict.fromkeys(wanted) if not self._answers[key].done()]
+        left = itertools.count(len(missing) - 1, -1)
 
-    def _known(self, ask: Ask) -> bool:
-        """Whether an ask needs no asking: answered, under way, stored, or certain to fail."""
-        if ask.key in self._answers or ask.key in self._with_judge:
-            return True
-        self.count.asked += 1
-        self.count.kinds[ask.item.kind] += 1
-        line = self._lines[ask.to]
-        stored = None if self._fresh else line.store.get(ask.item, ask.wording)
-        if not line.given_up and stored is None and (over := self.spent()):
+        def arrived(_: Future[Given]) -> None:
+            if next(left) == 0:
+                with contextlib.suppress(RuntimeError):  # nobody waits any more
+                    self._worker.submit(self._advance, procedure, wanted, result)
+
+        for answer in missing:
+            answer.add_done_callback(arrived)
+        return bool(missing)
+
+    def _ask(self, asks: Sequence[Ask]) -> None:
+        """Put to the judges what was not asked before, is not stored, and is not certain to fail."""
+        fresh: dict[str, list[Ask]] = {}
+        with self._guard:
+            for ask in asks:
+                if ask.key in self._answers:
+                    continue
+                self._answers[ask.key] = Future()
+                self.count.asked += 1
+                self.count.kinds[ask.item.kind] += 1
+                line = self._lines[ask.to]
+                stored = None if self._fresh else line.store.get(ask.item, ask.wording)
+                if stored is None:
+                    self._refuse_if_spent(line)
+                if stored is not None:
+                    self._deliver(ask, stored, reused=True)
+                elif why := line.given_up or (OFFLINE if self._offline else ""):
+                    self._deliver(ask, line.unsent(ask, why, offline=self._offline))
+                else:
+                    fresh.setdefault(ask.to, []).append(ask)
+        for to, asked in fresh.items():
+            self._lines[to].put(asked)
+
+    def _refuse_if_spent(self, line: _Line) -> None:
+        if not line.given_up and (over := self.spent()):
             line.given_up = self._over = str(over)
-        failed = line.given_up or (OFFLINE if self._offline else "")
-        if stored is None and not failed:
-            return False
-        if stored is None:
-            self._record(ask.key, ask.fail(failed, outage=line.is_out or self._offline, unsent=True))
-        else:
-            self._record(ask.key, stored, reused=True)
-        return True
 
     def _take(self, asked: Ask, answer: Given) -> None:
         """An answer arrives from a judge."""
         line = self._lines[asked.to]
-        line.failures = line.failures + 1 if answer.failed else 0
-        line.outages = line.outages + 1 if answer.outage else 0
-        line.error = answer.failed if answer.outage else line.error
+        line.took(answer)
         if not answer.failed:
             line.store.put(asked.item, asked.wording, answer)
-        if line.failures >= _GIVEN_UP_AFTER and not line.given_up:
-            line.given_up = f"the judge was given up after {line.failures} failures in a row ({answer.failed})"
-        if not line.given_up and (over := self.spent()):
-            line.given_up = self._over = str(over)
-        self._deliver([(asked.key, answer)])
-        if line.given_up:
-            dropped = line.feed.take(1_000_000)
-            self._deliver([(item.key, item.fail(line.given_up, outage=line.is_out, unsent=True)) for item in dropped])
-
-    def _deliver(self, answers: Sequence[tuple[_Key, Given]]) -> None:
-        ready = []
-        with self._news:
-            for key, answer in answers:
-                self._with_judge.discard(key)
-                self._record(key, answer)
-                for running in self._waiting.pop(key, ()):
-                    running.missing.discard(key)
-                    if not running.missing:
-                        ready.append(running)
-            stopped = self._stopped
-        for running in ready:
-            if not stopped:
-                self._worker.submit(self._advance, running)
+        self._refuse_if_spent(line)
+        self._deliver(asked, answer)
+        for item in line.feed.take(1_000_000) if line.given_up else ():
+            self._deliver(item, line.unsent(item, line.given_up))
         if self.on_progress is not None:
             self.on_progress(self.count)
 
-    def _record(self, key: _Key, answer: Given, *, reused: bool = False) -> None:
-        self._answers[key] = answer
-        count, sent = self.count, not reused and not answer.unsent
-        count.answered += 1
-        count.reused += reused
-        count.sent += sent
-        if answer.failed:
-            count.failed += 1
-            count.last_failure = answer.failed
-            count.unanswered += answer.outage
-            count.lost += answer.outage and sent
-        if answer.tokens is not None:
-            used = {"prompt": answer.tokens[0], "answer": answer.tokens[1], "answers": 1}
-            count.tokens.update(used)
-            count.sent_tokens.update(used if sent else ())
+    def _deliver(self, asked: Ask, answer: Given, *, reused: bool = False) -> None:
+        with self._guard:
+            if not self._answers[asked.key].done():  # given up before
+                self.count.add(answer, reused=reused)
+                self._answers[asked.key].set_result(answer)

@@ -390,13 +390,13 @@ def test_answers_that_arrive_while_they_are_asked_for_take_a_procedure_further_o
 
     def put_and_wait(asked: Sequence[Ask]) -> None:
         put(asked)
-        while any(one.key not in queue._answers for one in asked):
+        while not all(queue._answers[one.key].done() for one in asked):
             time.sleep(0.001)
 
     line.put = put_and_wait  # type: ignore[method-assign]
     queue.start("talk", judge_conversation(CASE, readings_of(CASE, talk), windows_of(CASE, talk), {}, JUDGES))
-    running = queue._groups["talk"]
-    while not running.done:
+    result = queue._results["talk"]
+    while not result.done():
         time.sleep(0.001)
     queue._worker.submit(lambda: None).result()  # whatever else was to be taken further
     found = queue.wait("talk")
