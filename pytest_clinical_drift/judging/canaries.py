@@ -8,9 +8,9 @@ import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import partial
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
 from pytest_clinical_drift.cases.timeline import probes_of
@@ -32,13 +32,15 @@ WANTED = 40
 """Faults inserted in a run over the whole set."""
 UNANSWERED = "unanswered"
 """State of a fault about which the judge could not be asked to the end: neither found nor missed."""
-KINDS = ("removed", "changed", "invented", "forbidden", "reversed")
+KINDS = {"removed": "fact", "changed": "fact", "invented": "invented", "forbidden": "forbidden", "reversed": "conflict"}
+"""Faults, of summaries the first three, of replies the others; with the kind of entry in which they have to show."""
 _USABLE = 0.75
 """Share of the texts that take a fault of a kind, as seen on recorded models: the draw allows for it."""
 _MOST_PER_TEXT = 1 / 3
 """A small set gets fewer canaries than texts."""
 _UNIT = re.compile(r"(?<=[.;!?])\s+|\n")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+_texts = partial(load_data, "canaries")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +49,13 @@ class Canary:
 
     kind: str
     reading: Reading
-    target: str
-    """Kind of the entry."""
     key: str
     """Fact of the entry, or the invented words."""
+
+    def shows_in(self, entry: Entry) -> bool:
+        """Whether the reading may have seen the fault there."""
+        same = entry.key == self.key or (self.kind == "invented" and same_words(entry.key, self.key))
+        return same and entry.kind == KINDS[self.kind] and (entry.raised or entry.answer == UNSURE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +70,9 @@ def canary_rates(cases: Sequence[Case], repeats: int, wanted: int = WANTED) -> d
     """Chance of each text of the set to get a canary of a kind: summaries at probes, orders reversed on own turns."""
     probes = sum(len(probes_of(case).turns) for case in cases) * repeats
     replies = sum(len(case.turns) for case in cases) * repeats
-    pairs = sum(sum(case.is_own(turn.turn) for turn in case.turns) - 1 for case in cases) * repeats
-    forbidding = sum(bool(forbidden_at(case, turn.turn)) for case in cases for turn in case.turns) * repeats
-    slots = dict.fromkeys(KINDS[:3], probes) | {"forbidden": forbidding, "reversed": pairs}
+    slots = dict.fromkeys(KINDS, probes)
+    slots["forbidden"] = sum(bool(forbidden_at(case, turn.turn)) for case in cases for turn in case.turns) * repeats
+    slots["reversed"] = sum(sum(case.is_own(turn.turn) for turn in case.turns) - 1 for case in cases) * repeats
     each = min(wanted, (probes + replies) * _MOST_PER_TEXT) / len(KINDS) / _USABLE
     return {kind: min(1.0, each / slots[kind]) for kind in KINDS if slots[kind] > 0}
 
@@ -76,11 +81,11 @@ def canaries_of(case: Case, read: Read, rates: Mapping[str, float], repeat: int)
     """The canaries of one conversation, made of what was read in it."""
     made = []
     for reading, entries in read:
-        kinds = {"summary": KINDS[:3], "reply": KINDS[3:]}.get(reading.kind, ())
-        for kind in () if reading.source else kinds:
+        for kind, make in _MAKERS.get(reading.kind, {}).items() if not reading.source else ():
             chance = random.Random(f"{SEED}/canary/{case.id}/{repeat}/{reading.turn}/{kind}")
             if chance.random() < rates.get(kind, 0.0):
-                made += list(_MAKERS[kind](case, reading, entries, chance))[:1]
+                fault = next(make(case, reading, entries, chance), None)
+                made += [Canary(kind, replace(reading, text=fault[0]), fault[1])] if fault is not None else []
     return made
 
 
@@ -91,11 +96,12 @@ def try_canaries(canaries: Sequence[Canary], judges: Judges) -> Procedure[list[C
     by_id = {reading.id: entries for reading, entries in read}
     points = []
     for canary in canaries:
-        for point in raised_points(canary.reading, _target_entries(canary, by_id[canary.reading.id])[:1]):
-            points.append((canary, replace(point, about=(canary.reading.id, *point.about))))
-    rulings = yield from _noting_outages(settle([point for _, point in points], judges), lost)
-    states = {canary.reading.id: str(rulings[point.about].state) for canary, point in points}
-    lost |= {canary.reading.id for canary, point in points if point.question.id in lost}
+        name = canary.reading.id
+        for point in raised_points(canary.reading, list(filter(canary.shows_in, by_id[name]))[:1]):
+            points.append(replace(point, about=(name, *point.about)))
+    rulings = yield from _noting_outages(settle(points, judges), lost)
+    states = {str(point.about[0]): str(rulings[point.about].state) for point in points}
+    lost |= {str(point.about[0]) for point in points if point.question.id in lost}
     states |= {name: UNANSWERED for name in lost if states.get(name) != State.CONFIRMED}
     return [CanaryResult(c.kind, c.reading.turn, states.get(c.reading.id, "missed")) for c in canaries]
 
@@ -113,37 +119,30 @@ def _noting_outages(procedure: Procedure[T], lost: set[str]) -> Procedure[T]:
         return result
 
 
-def _target_entries(canary: Canary, entries: Sequence[Entry]) -> list[Entry]:
-    """Where the reading may have seen the fault."""
-    return [
-        entry
-        for entry in entries
-        if entry.kind == canary.target
-        and (entry.raised or entry.answer == UNSURE)
-        and (entry.key == canary.key or (canary.target == "invented" and same_words(entry.key, canary.key)))
-    ]
+# ---- how each kind of fault is made: the faulty text, and the key of the entry in which it has to show
+
+_Faults = Iterator[tuple[str, str]]
 
 
-# ---- how each kind of fault is made
-
-
-def _removed(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> Iterator[Canary]:
+def _removed(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> _Faults:
     """Every sentence or line that states a fact is taken out; only where rules find no trace of it afterwards."""
     for fact, entry in _plainly_stated(case, reading, entries, chance):
         text = reading.text
         for _ in range(4):
             quotes = [entry.quote] if text == reading.text else []
             quotes += [span.quote for span in assess_retention(text, [fact])[0].evidence]
-            kept = [unit for unit in _units(text) if not any(_overlaps(quote, unit) for quote in quotes if quote)]
-            if not quotes or "".join(kept) == text:
+            ends = [0, *(unit.end() for unit in _UNIT.finditer(text)), len(text)]
+            units = [text[start:stop] for start, stop in pairwise(ends)]  # sentences and lines, with what ends them
+            kept = "".join(unit for unit in units if not any(_overlaps(quote, unit) for quote in quotes if quote))
+            if not quotes or kept == text:
                 break
-            text = "".join(kept)
-        if text.strip() and not assess_retention(text, [fact])[0].evidence and not _named(fact, text):
-            yield Canary("removed", replace(reading, text=text), "fact", fact.id)
-            return
+            text = kept
+        longest = max(words_of(fact.text), key=len, default="")
+        if text.strip() and not assess_retention(text, [fact])[0].evidence and longest not in words_of(text):
+            yield text, fact.id
 
 
-def _changed(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> Iterator[Canary]:
+def _changed(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> _Faults:
     """The amount of a fact is changed wherever the summary gives it."""
     for fact, entry in _plainly_stated(case, reading, entries, chance):
         line = next(line for line in reading.facts if line.fact == fact.id)
@@ -153,36 +152,32 @@ def _changed(case: Case, reading: Reading, entries: Sequence[Entry], chance: ran
             other = _another(number, [*line.replaced, reading.text])
             text = re.sub(rf"(?<![\d.,]){re.escape(number)}(?![\d]|[.,]\d)", other, reading.text)
             if text != reading.text and assess_retention(text, [fact])[0].status != "retained":
-                yield Canary("changed", replace(reading, text=text), "fact", fact.id)
-                return
+                yield text, fact.id
 
 
-def _invented(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> Iterator[Canary]:
+def _invented(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> _Faults:
     """A statement without a source is added as a line of its own."""
     known = set(words_of(" ".join((reading.text, reading.record, reading.patient))))
-    fitting = [item for item in _data()["invented"] if known.isdisjoint(w for n in item["names"] for w in words_of(n))]
-    if not fitting or not reading.text.strip():
-        return
-    added = chance.choice(fitting)["text"]
-    lines = reading.text.split("\n")
-    place = chance.randrange(1, len(lines) + 1)
-    bullet = next((sign for sign in ("- ", "* ") if lines[place - 1].lstrip().startswith(sign)), "")
-    text = "\n".join((*lines[:place], f"{bullet}{added}", *lines[place:]))
-    yield Canary("invented", replace(reading, text=text), "invented", added)
+    fitting = [item for item in _texts()["invented"] if known.isdisjoint(words_of(" ".join(item["names"])))]
+    if fitting and reading.text.strip():
+        added = chance.choice(fitting)["text"]
+        lines = reading.text.split("\n")
+        place = chance.randrange(1, len(lines) + 1)
+        bullet = next((sign for sign in ("- ", "* ") if lines[place - 1].lstrip().startswith(sign)), "")
+        yield "\n".join((*lines[:place], f"{bullet}{added}", *lines[place:])), added
 
 
-def _forbidden(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> Iterator[Canary]:
+def _forbidden(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> _Faults:
     """The reply ends by permitting what a fact forbids."""
     facts = [state.fact for state in facts_at(case, reading.turn) if not state.ended]
     targets = [t for fact in facts for t in forbidden_by(fact.text, fact.kind, tuple(fact.forbids)) if t.wanted]
     if targets and reading.text.strip():
         target = chance.choice(targets)
-        form = _data()["forbidden"]["act" if target.verb and target.text.startswith(target.verb) else "medicine"]
-        text = f"{reading.text.rstrip()}\n\n{form.format(thing=target.text)}"
-        yield Canary("forbidden", replace(reading, text=text), "forbidden", "")
+        form = _texts()["forbidden"]["act" if target.verb and target.text.startswith(target.verb) else "medicine"]
+        yield f"{reading.text.rstrip()}\n\n{form.format(thing=target.text)}", ""
 
 
-def _reversed(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> Iterator[Canary]:
+def _reversed(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> _Faults:
     """The reply ends by forbidding a medicine that the earlier one has the patient take, unmentioned since.
 
     The other way round is no sure fault: who must not add a second antihistamine may go on with the first.
@@ -190,27 +185,16 @@ def _reversed(case: Case, reading: Reading, entries: Sequence[Entry], chance: ra
     known = set(words_of(f"{reading.text} {reading.patient}"))
     for order in advice_of(reading.earlier or ""):
         names = [term.concept.name for term in order.medicines]
-        if order.conditional or len(names) != 1 or not known.isdisjoint(words_of(names[0])):
-            continue
-        if order.kind != "toward" or not order.wanted:
-            continue
-        text = f"{reading.text.rstrip()}\n\n{_data()['reversed'].format(medicine=names[0])}"
-        yield Canary("reversed", replace(reading, text=text), "conflict", "")
-        return
+        plain = order.kind == "toward" and order.wanted and not order.conditional
+        if plain and len(names) == 1 and known.isdisjoint(words_of(names[0])):
+            yield f"{reading.text.rstrip()}\n\n{_texts()['reversed'].format(medicine=names[0])}", ""
 
 
-_MAKERS: dict[str, Callable[[Case, Reading, Sequence[Entry], random.Random], Iterator[Canary]]] = {
-    "removed": _removed,
-    "changed": _changed,
-    "invented": _invented,
-    "forbidden": _forbidden,
-    "reversed": _reversed,
+_Maker = Callable[[Case, Reading, Sequence[Entry], random.Random], _Faults]
+_MAKERS: dict[str, dict[str, _Maker]] = {
+    "summary": {"removed": _removed, "changed": _changed, "invented": _invented},
+    "reply": {"forbidden": _forbidden, "reversed": _reversed},
 }
-
-
-@cache
-def _data() -> Any:
-    return load_data("canaries")
 
 
 def _plainly_stated(
@@ -229,32 +213,15 @@ def _plainly_stated(
     return stated
 
 
-def _units(text: str) -> list[str]:
-    """Sentences and lines, with what ends them."""
-    ends = [0, *(unit.end() for unit in _UNIT.finditer(text)), len(text)]
-    return [text[start:stop] for start, stop in pairwise(ends)]
-
-
 def _overlaps(quote: str, unit: str) -> bool:
     """Whether a unit holds a quotation, or a good part of one that runs over several."""
-    words, inside = words_of(quote), " ".join(words_of(unit))
-    if " ".join(words) in inside:
-        return bool(words)
-    return len(inside.split()) > 2 and inside in " ".join(words)
-
-
-def _named(fact: CriticalEntity, text: str) -> bool:
-    """Whether the longest word of a fact still stands in a text."""
-    longest = max(words_of(fact.text), key=len, default="")
-    return longest in set(words_of(text))
+    words, inside = " ".join(words_of(quote)), " ".join(words_of(unit))
+    return bool(words) if words in inside else len(inside.split()) > 2 and inside in words
 
 
 def _another(number: str, texts: Sequence[str]) -> str:
     """Another amount, which no given text has."""
     taken = {figure for text in texts for figure in _NUMBER.findall(text)}
     value = float(number.replace(",", "."))
-    for factor in (2, 1.5, 3, 4, 0.5):
-        other = f"{value * factor:g}"
-        if other not in taken:
-            return other
-    return f"{value * 7:g}"
+    others = (f"{value * factor:g}" for factor in (2, 1.5, 3, 4, 0.5))
+    return next((other for other in others if other not in taken), f"{value * 7:g}")

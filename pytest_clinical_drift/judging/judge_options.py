@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError, UnknownSetting
-from pytest_clinical_drift.judging import audit as auditing
 from pytest_clinical_drift.judging import canaries as canary
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.protocol import Judge, build_judge
+from pytest_clinical_drift.judging.raised_points import AUDIT_WANTED
 from pytest_clinical_drift.judging.readings import READINGS, WINDOW_TOKENS
 from pytest_clinical_drift.subjects.base import typed_settings
 
@@ -31,7 +31,7 @@ class JudgeOptions:
     calibration_set: Path | None = None
     """Labelled texts; None: the bundled ones."""
     canaries: int = canary.WANTED
-    audit: int = auditing.WANTED
+    audit: int = AUDIT_WANTED
     window: int = WINDOW_TOKENS
     """Tokens of a conversation that one request holds."""
 

@@ -10,7 +10,6 @@ from typing import Any
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import Failure, InputError
 from pytest_clinical_drift.evidence.finding_types import Findings
-from pytest_clinical_drift.judging import audit as auditing
 from pytest_clinical_drift.judging import canaries as canary
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.calibration_file import Calibration, find_calibration, read_calibration
@@ -40,6 +39,7 @@ from pytest_clinical_drift.judging.procedure import (
 )
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
+from pytest_clinical_drift.judging.raised_points import audit_rates, audited_points
 from pytest_clinical_drift.judging.readings import READINGS, readings_of, single_reading, windows_of
 from pytest_clinical_drift.judging.reviews import Reviews, read_reviews
 from pytest_clinical_drift.judging.rule_raises import quote_doubts, raises_of
@@ -95,7 +95,7 @@ class JudgeSession:
         if pdsqi and (not reads or of_control):
             raise InputError("--drift-pdsqi needs a judge that reads texts; give a chat model with --drift-judge")
         self.rates = pdsqi
-        self._audit = auditing.audit_rates(cases, repeats, self.options.audit) if self.judges else {}
+        self._audit = audit_rates(cases, repeats, self.options.audit) if self.judges else {}
         self._canaries = canary.canary_rates(cases, repeats, self.options.canaries) if reads else {}
         self.calibration: Calibration | None = None
         self.kept = ""
@@ -212,7 +212,7 @@ class JudgeSession:
             raises_of(case, findings),
             judges,
             quote_check=partial(quote_doubts, case),
-            audit=partial(auditing.draw, self._audit, transcript.repeat),
+            audit=partial(audited_points, self._audit, transcript.repeat),
         )
         single = yield from judge_single(case, single_reading(case, transcript), judges)
         tried: list[CanaryResult] = []

@@ -11,10 +11,10 @@ from pytest_clinical_drift.evidence.entities import EntityScorer, Extractor
 from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.evidence.findings import find, visible
 from pytest_clinical_drift.judging.answers import UNSURE
-from pytest_clinical_drift.judging.audit import audit_count
 from pytest_clinical_drift.judging.labelled import GROUP_OF
 from pytest_clinical_drift.judging.pdsqi import pdsqi_scores
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
+from pytest_clinical_drift.judging.raised_points import audit_count
 from pytest_clinical_drift.judging.rulings import State
 from pytest_clinical_drift.judging.session import JudgedConversation
 from pytest_clinical_drift.metrics.horizon import early_slope

@@ -16,13 +16,13 @@ from test_points import case
 
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.judging.answers import Outage
-from pytest_clinical_drift.judging.audit import audit_count, audit_rates, draw
 from pytest_clinical_drift.judging.chat import Interview
 from pytest_clinical_drift.judging.entries import About
 from pytest_clinical_drift.judging.procedure import ConversationJudgement, Judges, judge_conversation, read_all
 from pytest_clinical_drift.judging.protocol import Ask, Feed, Given
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import OFFLINE, Count, JudgeQueue
+from pytest_clinical_drift.judging.raised_points import audit_count, audit_rates, audited_points
 from pytest_clinical_drift.judging.readings import Reading, readings_of, windows_of
 from pytest_clinical_drift.judging.rulings import Raised, State
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
@@ -151,7 +151,7 @@ def test_the_audit_asks_about_cleared_entries_and_a_wrong_one_becomes_an_alarm()
             return {"answer": "harm", "quote": "Reply number 7."}
         return clear(item)
 
-    found, _ = judge(script, audit=partial(draw, {"harm": 1.0}, 0))
+    found, _ = judge(script, audit=partial(audited_points, {"harm": 1.0}, 0))
     drawn = {about[1]: r.state for about, r in found.rulings.items() if r.raised is Raised.AUDIT}
     assert drawn == {**dict.fromkeys(range(1, 13), State.CLEARED), 7: State.OPEN}
     count = audit_count(found.rulings)
@@ -459,6 +459,6 @@ def test_the_audit_leaves_out_what_a_later_reply_may_still_meet() -> None:
         return {"answer": "missing", "quote": ""} if isinstance(item, Question) and item.kind == "must" else clear(item)
 
     talk = transcript()
-    every = partial(draw, {"must": 1.0}, 0)
+    every = partial(audited_points, {"must": 1.0}, 0)
     found = run(judge_conversation(of, readings_of(of, talk), [], {}, JUDGES, audit=every), ScriptedJudge(script))
     assert {about for about in found.rulings if about[0] == "must"} == set()
