@@ -106,15 +106,13 @@ def write_transcript(transcript: Transcript, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     suffix = f".{transcript.repeat}" if transcript.repeat else ""
     path = folder / f"{transcript.case_id}{suffix}.jsonl"
-    lines = []
+    said: list[tuple[Exchange, Purpose, Reply]] = []
     for exchange in transcript.exchanges:
-        if exchange.reply.recorded:
-            lines.append(_line(transcript, exchange, "dialogue", exchange.reply))
-        if exchange.summary.asked:
-            lines.append(_line(transcript, exchange, "summary", exchange.summary))
+        said += [(exchange, "dialogue", exchange.reply)] if exchange.reply.recorded else []
+        said += [(exchange, "summary", exchange.summary)] if exchange.summary.asked else []
     if transcript.single is not None:
-        lines.append(_line(transcript, transcript.exchanges[-1], "single", transcript.single))
-    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        said.append((transcript.exchanges[-1], "single", transcript.single))
+    path.write_text("".join(_line(transcript, *each) + "\n" for each in said), encoding="utf-8")
     return path
 
 

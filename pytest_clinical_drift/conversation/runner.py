@@ -83,7 +83,19 @@ class BackgroundRunner:
         try:
             if self._store is not None and not remembers(self._subject):
                 stored = self._store.begin(self._subject.identity())
-            self._converse(stored)
+            if self._transcripts is not None:
+                # none of an earlier run may stand beside ours: a replay of the folder would mix two runs
+                for file in self._transcripts.glob("*.jsonl"):
+                    file.unlink(missing_ok=True)
+            run_conversations(
+                self.cases,
+                self._subject,
+                self._plan,
+                on_finished=self._keep,
+                stop=self._stopping.is_set,
+                store=stored,
+                progress=self._progress,
+            )
             if stored is not None:
                 self._stopping.wait()  # whoever scores the replies may be stopped yet, and need them again
         except (DriftError, OSError) as error:
@@ -95,21 +107,6 @@ class BackgroundRunner:
                 stored.end(finished=self._is_over())
             with self._news:
                 self._news.notify_all()
-
-    def _converse(self, stored: StoredRun | None) -> None:
-        if self._transcripts is not None:
-            # none of an earlier run may stand beside ours: a replay of the folder would mix two runs
-            for file in self._transcripts.glob("*.jsonl"):
-                file.unlink(missing_ok=True)
-        run_conversations(
-            self.cases,
-            self._subject,
-            self._plan,
-            on_finished=self._keep,
-            stop=self._stopping.is_set,
-            store=stored,
-            progress=self._progress,
-        )
 
     def _is_over(self) -> bool:
         """Whether the run reached an end that the next run should not go on from: all had, or stopped by a verdict."""

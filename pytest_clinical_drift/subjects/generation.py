@@ -233,16 +233,10 @@ class BatchGenerator:
 
     def _call(self, tokens: Sequence[Sequence[int]], cache: Cache, extra: dict[str, Any]) -> Tensor:
         """Logits of the last position."""
-        inputs = {name: _on(value, self._model.device) for name, value in extra.items()}
-        if "logits_to_keep" in self._accepted:
-            inputs["logits_to_keep"] = 1
+        inputs = extra | ({"logits_to_keep": 1} if "logits_to_keep" in self._accepted else {})
         ids = torch.tensor(tokens, device=self._model.device)
         logits: Tensor = self._model(input_ids=ids, past_key_values=cache, use_cache=True, **inputs).logits[:, -1]
         return logits.float()
-
-
-def _on(value: Any, device: torch.device) -> Any:
-    return {name: part.to(device) for name, part in value.items()} if isinstance(value, dict) else value.to(device)
 
 
 def release_memory() -> None:

@@ -31,7 +31,7 @@ class KeyValuePool:
             for layer in layers
         }
         """How far each kind of layer looks back, by the name under which models of several kinds ask for masks."""
-        self._dtype = model.dtype
+        self._dtype, self._device = model.dtype, model.device
         self.cache = Cache(layers=self._layers)
         self.tokens: list[list[int]] = []
         """For each row the tokens whose keys and values are there, from the start of the prompt."""
@@ -45,9 +45,9 @@ class KeyValuePool:
         """The model is about to read tokens at these positions of these rows; what it must be told besides."""
         self.rows, self.positions, self.width = rows, positions, int(positions.max()) + 1
         self._reserve(rows.stop, self.width)
-        masks = {kind: self._mask(window) for kind, window in self._windows.items()}
+        masks = {kind: self._mask(window).to(self._device) for kind, window in self._windows.items()}
         mask = masks if len(masks) > 1 else next(iter(masks.values()))
-        return {"attention_mask": mask, "position_ids": positions}
+        return {"attention_mask": mask, "position_ids": positions.to(self._device)}
 
     def _mask(self, window: int | None) -> Tensor:
         """Nothing is added to what a token sees, and the least number to what comes after it or is out of sight."""

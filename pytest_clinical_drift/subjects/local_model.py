@@ -36,6 +36,7 @@ class LocalModel:
             self._options["gguf_file"] = self._path.name
         elif "revision" in settings:
             self._options["revision"] = settings["revision"]
+        self._config: Any = None
         self._openings: dict[tuple[int, ...], str] = {}
 
     def check(self) -> None:
@@ -57,7 +58,8 @@ class LocalModel:
         if self._is_gguf:
             return file_hash(self._path)
         if not self._path.is_dir():
-            commit = getattr(self._small_files[0], "_commit_hash", None)
+            _ = self.tokenizer
+            commit = getattr(self._config, "_commit_hash", None)
             return commit if isinstance(commit, str) else None
         if (self._path / "adapter_config.json").exists():
             return None  # most of the weights lie elsewhere
@@ -67,25 +69,21 @@ class LocalModel:
         return digest.hexdigest()
 
     @cached_property
-    def _small_files(self) -> tuple[Any, Any]:
-        """Configuration and tokenizer; the weights come later."""
+    def tokenizer(self) -> Any:
+        """Read with the configuration; the weights come later."""
         from transformers import AutoConfig, AutoTokenizer
         from transformers.utils import logging
 
         logging.disable_progress_bar()  # loading bars would be drawn across pytest's own output
         try:
-            config = AutoConfig.from_pretrained(self._place, **self._options)
+            self._config = AutoConfig.from_pretrained(self._place, **self._options)
             tokenizer = AutoTokenizer.from_pretrained(self._place, **self._options)
         except Exception as error:  # missing, gated, unreadable, remote code: all of them are the user's to mend
             raise InputError(f"{self._name}: cannot be loaded ({self._why_not_loaded(error)})") from None
         if not tokenizer.chat_template:
             cause = "its tokenizer has no chat template, so that it cannot converse; take the instruct version"
             raise InputError(f"{self._name}: {cause}")
-        return config, tokenizer
-
-    @cached_property
-    def tokenizer(self) -> Any:
-        return self._small_files[1]
+        return tokenizer
 
     def load(self, device: str) -> Any:
         """The weights, ready to generate; SubjectError where they cannot be read."""

@@ -169,7 +169,7 @@ class ServerSubject:
                 except ServerFault as fault:
                     trouble = fault
                 failures += trouble.after is None  # being told to wait is flow control, bounded by the deadline
-                growing = min(_FIRST_PAUSE * 2 ** (failures - 1), _LONGEST_PAUSE)
+                growing = min(_FIRST_PAUSE * 2.0 ** min(failures - 1, 10), _LONGEST_PAUSE)
                 pause = (growing if trouble.after is None else trouble.after) + random.uniform(0, _JITTER)
                 too_late = pause + _TOO_SHORT >= self._time_left(clock)
                 if not trouble.again or failures >= self._settings["retries"] or too_late:

@@ -61,7 +61,12 @@ async def read_bounded(parts: AsyncIterator[bytes]) -> bytes:
 def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> Reply:
     """The reply in a server's answer; ServerFault for everything that is none."""
     if status != 200:
-        raise _refusal(status, headers, _error_text(body))
+        text = _error_text(body)
+        if status in (400, 413, 422) and _TOO_LONG.search(text):
+            cause = failure(FailureCode.CONTEXT_LENGTH, detail=f"{status}: {text}")
+            raise ServerFault(cause, status=status, again=False)
+        cause = failure(FailureCode.REFUSED if text else FailureCode.REFUSED_SILENTLY, status=status, error=text)
+        raise ServerFault(cause, status=status, again=status in _RETRIED, after=retry_after(headers))
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
@@ -96,14 +101,6 @@ def _content(said: Mapping[str, Any]) -> str:
     if isinstance(content, list):
         return "".join(part["text"] for part in content if part.get("type", "text") == "text")
     raise TypeError
-
-
-def _refusal(status: int, headers: Mapping[str, str], text: str) -> ServerFault:
-    if status in (400, 413, 422) and _TOO_LONG.search(text):
-        cause = failure(FailureCode.CONTEXT_LENGTH, detail=f"{status}: {text}")
-        return ServerFault(cause, status=status, again=False)
-    cause = failure(FailureCode.REFUSED if text else FailureCode.REFUSED_SILENTLY, status=status, error=text)
-    return ServerFault(cause, status=status, again=status in _RETRIED, after=retry_after(headers))
 
 
 def _error_text(body: bytes) -> str:
