@@ -14,7 +14,7 @@ from pytest_clinical_drift.gate import pytest_reports
 from pytest_clinical_drift.gate.inside_pytest import name_suite
 from pytest_clinical_drift.gate.options import OPTIONS, RESULTS, destination
 from pytest_clinical_drift.gate.settings import path_option, switched_on
-from pytest_clinical_drift.ranking.figure_types import SlateJudgement, SlateVerdict
+from pytest_clinical_drift.ranking.figure_types import SlateJudgement
 from pytest_clinical_drift.ranking.gate import INTEGRITY, GatedSlate, SlateRun, exit_code
 from pytest_clinical_drift.ranking.report import summary_lines
 from pytest_clinical_drift.report.clean import LONGEST_LINE, one_line
@@ -34,8 +34,9 @@ class SlateGroup(pytest.Collector):
         self.plugin = plugin
 
     def collect(self) -> Iterable[pytest.Item]:
+        chosen = self.plugin.selection
         for metric in self.plugin.run.slates[self.name].tests:
-            if self.plugin.wants(self.nodeid, metric):
+            if not chosen or not chosen.isdisjoint((f"{self.nodeid}::{metric}", self.nodeid)):
                 yield SlateItem.from_parent(self, plugin=self.plugin, metric=metric)
 
 
@@ -60,13 +61,11 @@ class SlateItem(pytest.Item):
             self.user_properties.extend(properties(self.judged))
 
     def runtest(self) -> None:
-        if (judged := self.judged) is None:
-            return
-        if self.plugin.fails(judged.verdict):
-            raise pytest_reports.GateFailure(
-                f"{judged.verdict}: {judged.detail if judged.metric == INTEGRITY else judged}"
-            )
-        if judged.verdict == FigureState.NOT_EVALUATED:
+        judged = self.judged
+        if judged is not None and self.plugin.fails(judged.verdict):
+            told = judged.detail if judged.metric == INTEGRITY else judged
+            raise pytest_reports.GateFailure(f"{judged.verdict}: {told}")
+        if judged is not None and judged.verdict == FigureState.NOT_EVALUATED:
             pytest.skip(f"{FigureState.NOT_EVALUATED}: {one_line(str(judged.detail), LONGEST_LINE)}")
 
 
@@ -77,7 +76,8 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
         self.config = config
         self.run = run
         self.is_worker = hasattr(config, "workerinput")
-        self._selection = selection
+        self.selection = selection
+        """Ids of tests and slates given as arguments; empty: all."""
         self._records: dict[str, dict[str, Any]] = {}
         self._written: list[Path] = []
         self._problems: list[str] = []
@@ -86,20 +86,35 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
 
     @classmethod
     def from_config(cls, config: pytest.Config) -> SlatePlugin:
-        """Read the options and the slate, and decide what is collected."""
+        """Read the options and the slate, and decide what is collected.
+
+        Options win over ini keys; paths on the command line are relative to where pytest was started.
+        """
         for option, _, _ in OPTIONS:
             if option not in _SHARED and getattr(config.option, destination(option)) not in (None, [], False):
                 raise pytest.UsageError(f"{option} has no meaning with --slate; it belongs to conversations")
         config.addinivalue_line("markers", "clinical_drift: a metric of the slate gate")
         try:
-            run = _read_options(config)
-            selection = _take_selection(config, run)
+            run = SlateRun(
+                folder=Path(config.invocation_params.dir, config.option.drift_slate),
+                root=config.rootpath,
+                model=config.option.drift_model,
+                thresholds=path_option(config, "drift_thresholds"),
+                results=Path(config.option.drift_results or config.getini("drift_results") or RESULTS),
+                strict=switched_on(config, "drift_strict"),
+            )
+
+            def ids_in(argument: str) -> list[str] | None:
+                if not argument.startswith(f"{PREFIX}/") or Path(argument.partition("::")[0]).exists():
+                    return None
+                slug, _, metric = argument.removeprefix(f"{PREFIX}/").partition("::")
+                if slug not in run.slates or (metric and metric not in run.slates[slug].tests):
+                    raise InputError(f"{argument}: no such test; slates here: {', '.join(run.slates)}")
+                return [argument]
+
+            return cls(config, run, frozenset(pytest_reports.take_ids(config, "slate_selection", ids_in)))
         except (InputError, OSError) as error:
             raise pytest.UsageError(sentence(error)) from None
-        return cls(config, run, selection)
-
-    def wants(self, place: str, metric: str) -> bool:
-        return not self._selection or not self._selection.isdisjoint((f"{place}::{metric}", place))
 
     def fails(self, verdict: str) -> bool:
         return verdict == FigureState.FAIL or (self.run.strict and verdict == FigureState.CAUTION)
@@ -117,9 +132,8 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
     def pytest_report_header(self) -> list[str]:
         gate = self.run.thresholds.resolve() if self.run.thresholds else "the bundled thresholds"
         model = f", ranker {self.run.model}" if self.run.model else ""
-        header = f"slate {', '.join(self.run.slates)}{model}, gate: {gate}"
-        alone = [] if self.config.args else ["slate only; your tests are not collected"]
-        return [f"clinical-drift: {line}" for line in (header, *alone)]
+        alone = [] if self.config.args else ["clinical-drift: slate only; your tests are not collected"]
+        return [f"clinical-drift: slate {', '.join(self.run.slates)}{model}, gate: {gate}", *alone]
 
     def groups(self, session: pytest.Session) -> list[pytest.Collector]:
         return [SlateGroup.from_parent(session, plugin=self, slug=slug) for slug in self.run.slates]
@@ -149,37 +163,34 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
             self._failed |= not outage
 
     def finish(self, session: pytest.Session) -> None:
+        """Judge and write each slate; one more result of each reaches terminal and junit like that of a test."""
         if self.config.option.collectonly:
             return
         for slug, slate in self.run.slates.items():
-            if (verdict := slate.verdict()) is not None:
-                self._records[slug] = slate.record(verdict)
-                try:
-                    self._written += self.run.write(slug, self._records[slug])
-                except (InputError, OSError) as error:
-                    self._problems.append(f"the results could not be written: {sentence(error)}")
-                self._report_verdict(session, slug, verdict)
+            if (judged := slate.verdict()) is None:
+                continue
+            self._records[slug] = slate.record(judged)
+            try:
+                self._written += self.run.write(slug, self._records[slug])
+            except (InputError, OSError) as error:
+                self._problems.append(f"the results could not be written: {sentence(error)}")
+            verdict = str(judged.verdict)
+            undecided = verdict in (Verdict.PARTIAL, FigureState.NOT_EVALUATED)
+            whole = pytest_reports.ResultWithoutTest(
+                place=f"{PREFIX}/{slug}",
+                name="verdict",
+                verdict=verdict,
+                outcome="failed" if undecided or self.fails(verdict) else "passed",
+                message=one_line(f"{verdict}: {'; '.join(map(str, judged.reasons))}".rstrip(": "), LONGEST_LINE),
+                figures=[("verdict", verdict)],
+                error=undecided,
+            )
+            pytest_reports.report_whole(session, whole)
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             verdicts = [record["verdict"] for record in self._records.values()]
             failed = self._failed or any(self.fails(verdict) for verdict in verdicts)
             code = exit_code(verdicts, failed=failed, incomplete=self._incomplete)
             session.exitstatus = 4 if self._problems and code != 1 else code
-
-    def _report_verdict(self, session: pytest.Session, slug: str, verdict: SlateVerdict) -> None:
-        """One more result per slate, on the controller only: it reaches terminal and junit like that of a test."""
-        undecided = verdict.verdict in (Verdict.PARTIAL, FigureState.NOT_EVALUATED)
-        whole = pytest_reports.ResultWithoutTest(
-            place=f"{PREFIX}/{slug}",
-            name="verdict",
-            verdict=str(verdict.verdict),
-            outcome="failed" if undecided or self.fails(verdict.verdict) else "passed",
-            message=one_line(
-                ": ".join((verdict.verdict, "; ".join(map(str, verdict.reasons)))).rstrip(": "), LONGEST_LINE
-            ),
-            figures=[("verdict", str(verdict.verdict))],
-            error=undecided,
-        )
-        pytest_reports.report_whole(session, whole)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         for slug, record in self._records.items():
@@ -203,29 +214,3 @@ def properties(judged: SlateJudgement) -> list[pytest_reports.Property]:
         figures |= {"interval_low": figure.interval.low, "interval_high": figure.interval.high}
     figures |= {f"{metric}_{year}": value for year, value in judged.per_year.items() if value is not None}
     return list(figures.items())
-
-
-def _read_options(config: pytest.Config) -> SlateRun:
-    """Options win over ini keys; paths on the command line are relative to where pytest was started."""
-    return SlateRun(
-        folder=Path(config.invocation_params.dir, config.option.drift_slate),
-        root=config.rootpath,
-        model=config.option.drift_model,
-        thresholds=path_option(config, "drift_thresholds"),
-        results=Path(config.option.drift_results or config.getini("drift_results") or RESULTS),
-        strict=switched_on(config, "drift_strict"),
-    )
-
-
-def _take_selection(config: pytest.Config, run: SlateRun) -> frozenset[str]:
-    """Ids of our tests given as arguments; empty: all."""
-
-    def ids_in(argument: str) -> list[str] | None:
-        if not argument.startswith(f"{PREFIX}/") or Path(argument.partition("::")[0]).exists():
-            return None
-        slug, _, metric = argument.removeprefix(f"{PREFIX}/").partition("::")
-        if slug not in run.slates or (metric and metric not in run.slates[slug].tests):
-            raise InputError(f"{argument}: no such test; slates here: {', '.join(run.slates)}")
-        return [argument]
-
-    return frozenset(pytest_reports.take_ids(config, "slate_selection", ids_in))

@@ -68,9 +68,7 @@ def measure_ranker(ranker: Ranker, slate: Slate, metric: str) -> dict[str, Ranke
         return {metric: RankerFigures(nothing, nothing)}
     if metric == f"hit_at_{K}":
         return {metric: leave_one_out(ranker, slate.labels, [drug.lower() for drug in slate.drugs])}
-    if metric == "temporal_auc":
-        return {metric: temporal_auc(ranker, slate.labels)}
-    return held_out(ranker, slate.labels)
+    return {metric: temporal_auc(ranker, slate.labels)} if metric == "temporal_auc" else held_out(ranker, slate.labels)
 
 
 def leave_one_out(ranker: Ranker, labels: Sequence[LabelledPair], drugs: Sequence[str], *, k: int = K) -> RankerFigures:
@@ -101,9 +99,9 @@ def held_out(ranker: Ranker, labels: Sequence[LabelledPair]) -> dict[str, Ranker
     grades = np.asarray([pair.label for pair in test], dtype=np.int64)
     _, disease = np.unique([pair.disease for pair in test], return_inverse=True)
     groups = np.split(np.argsort(disease, kind="stable"), np.cumsum(np.bincount(disease))[:-1])
-    graded = [mean_of(ndcg(each[group], grades[group], k=K) for group in groups) for each in (scores, constant)]
+    graded, chance = (mean_of(ndcg(each[group], grades[group], k=K) for group in groups) for each in (scores, constant))
     return {
-        f"ndcg_at_{K}": RankerFigures(graded[0], graded[1]),
+        f"ndcg_at_{K}": RankerFigures(graded, chance),
         "auc": RankerFigures(auc(scores, grades > 0), Figure(0.5, len(test))),
     }
 
@@ -114,13 +112,14 @@ def temporal_auc(ranker: Ranker, labels: Sequence[LabelledPair]) -> RankerFigure
     Negatives often carry no year: half of them, chosen by their names, are learnt from, the others are tested on.
     Positives without a year take no part.
     """
-    used = [pair for pair in labels if pair.year is not None or pair.label == 0]
-    late = [_digest(pair) % 2 == 1 if pair.year is None else pair.year > CUTOFF for pair in used]
-    train = [pair for pair, tested in zip(used, late, strict=True) if not tested]
-    test = [pair for pair, tested in zip(used, late, strict=True) if tested]
+    sides: tuple[list[LabelledPair], list[LabelledPair]] = ([], [])
+    for pair in labels:
+        if pair.year is not None or pair.label == 0:
+            sides[_digest(pair) % 2 if pair.year is None else pair.year > CUTOFF].append(pair)
+    train, test = sides
+    chance = Figure(0.5, len(test))
     if not any(pair.label > 0 for pair in test):
-        nothing = Figure.undefined(SlateCode.NOTHING_AFTER, len(test), cutoff=CUTOFF)
-        return RankerFigures(nothing, Figure(0.5, len(test)))
+        return RankerFigures(Figure.undefined(SlateCode.NOTHING_AFTER, len(test), cutoff=CUTOFF), chance)
     scores = _fit_and_score(ranker, train, test)
     positive = np.asarray([pair.label > 0 for pair in test])
     year = np.asarray([pair.year or 0 for pair in test])
@@ -128,7 +127,7 @@ def temporal_auc(ranker: Ranker, labels: Sequence[LabelledPair]) -> RankerFigure
     for each in sorted({pair.year for pair in test if pair.year is not None}):
         chosen = (year == each) | ((year == 0) & ~positive)
         per_year[each] = auc(scores[chosen], positive[chosen])
-    return RankerFigures(auc(scores, positive), Figure(0.5, len(test)), per_year)
+    return RankerFigures(auc(scores, positive), chance, per_year)
 
 
 def _by_disease(pairs: Sequence[LabelledPair]) -> dict[str, list[LabelledPair]]:
@@ -211,8 +210,7 @@ def _discounted(reached: Array, counts: Array, gains: Array) -> float:
 def mean_of(figures: Iterable[Figure]) -> Figure:
     """Unweighted mean over the diseases where a figure is defined."""
     known = list(figures)
-    defined = [figure.value for figure in known if figure.value is not None]
-    if defined:
+    if defined := [figure.value for figure in known if figure.value is not None]:
         return Figure(float(np.mean(defined)), len(defined))
     if not known:
         return Figure.undefined(SlateCode.NO_PAIR)
