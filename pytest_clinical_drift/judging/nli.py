@@ -30,14 +30,10 @@ class NliJudge(OneByOne):
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
         model = target or DEFAULT_MODEL
         self.name = f"nli:{model}"
-        self._settings = {
-            "threshold": 0.9,
-            **typed_settings(self.name, settings, _SETTINGS, option="--drift-judge-set"),
-        }
-        if not 0 < self._settings["threshold"] <= 1:
-            raise InputError(
-                f"--drift-judge-set threshold: expected a probability, found {self._settings['threshold']}"
-            )
+        given = typed_settings(self.name, settings, _SETTINGS, option="--drift-judge-set")
+        self._settings = {"threshold": 0.9, **given}
+        if not 0 < (limit := self._settings["threshold"]) <= 1:
+            raise InputError(f"--drift-judge-set threshold: expected a probability, found {limit}")
         batch, device = self._settings.get("batch_size", 16), self._settings.get("device", "cpu")
         self._encoder = CrossEncoder(model, option="--drift-judge nli:FOLDER", batch_size=batch, device=device)
 
@@ -86,12 +82,13 @@ def advice_pairs(earlier: str, later: str) -> list[tuple[str, str]] | None:
     before, after = ({item.quote for item in advice_of(text)} for text in (earlier, later))
     if not before or not after:
         return None
-    weights = {}
-    for first, second in product(sorted(before), sorted(after)):
-        shared = _content(first) & _content(second)
-        if len(shared) >= _SHARED_WORDS and first != second:
-            weights[first, second] = len(shared)
-    return sorted(weights, key=lambda pair: -weights[pair])[:_MOST_PAIRS]
+    shared = {
+        (one, other): len(_content(one) & _content(other))
+        for one, other in product(sorted(before), sorted(after))
+        if one != other
+    }
+    alike = [pair for pair, words in shared.items() if words >= _SHARED_WORDS]
+    return sorted(alike, key=lambda pair: -shared[pair])[:_MOST_PAIRS]
 
 
 def _content(sentence: str) -> frozenset[str]:
@@ -103,10 +100,7 @@ class CrossEncoder:
 
     def __init__(self, model: str, *, option: str, batch_size: int = 16, device: str = "cpu") -> None:
         """`option` is how a user names a local folder, said when the weights are missing."""
-        self._name = model
-        self._option = option
-        self._batch_size = batch_size
-        self._device = device
+        self._name, self._option, self._batch_size, self._device = model, option, batch_size, device
         self._loaded: tuple[Any, Any] | None = None
 
     def probabilities(self, pairs: Sequence[tuple[str, str]], *labels: str) -> list[list[float]]:
@@ -120,22 +114,15 @@ class CrossEncoder:
 
         # Pairs of like length share a batch, so that little is padded.
         order = sorted(range(len(pairs)), key=lambda index: len(pairs[index][0]) + len(pairs[index][1]))
-        values: list[list[float]] = [[] for _ in pairs]
+        values: dict[int, list[float]] = {}
         for start in range(0, len(order), self._batch_size):
             batch = order[start : start + self._batch_size]
-            inputs = tokenizer(
-                [pairs[index][0] for index in batch],
-                [pairs[index][1] for index in batch],
-                padding=True,
-                truncation=True,
-                max_length=256,
-                return_tensors="pt",
-            ).to(self._device)
+            first, second = ([pairs[index][side] for index in batch] for side in (0, 1))
+            inputs = tokenizer(first, second, padding=True, truncation=True, max_length=256, return_tensors="pt")
             with torch.inference_mode():
-                scores = torch.softmax(model(**inputs).logits.float(), dim=-1).tolist()
-            for index, row in zip(batch, scores, strict=True):
-                values[index] = [float(row[place]) for place in wanted]
-        return [[value[place] for value in values] for place in range(len(labels))]
+                logits = model(**inputs.to(self._device)).logits
+                values |= zip(batch, torch.softmax(logits.float(), dim=-1)[:, wanted].tolist(), strict=True)
+        return [[values[index][place] for index in range(len(pairs))] for place in range(len(labels))]
 
     def _load(self) -> tuple[Any, Any]:
         """Tokenizer and model, loaded once; MissingDependency in one sentence where they are not at hand."""
@@ -143,9 +130,8 @@ class CrossEncoder:
             try:
                 from transformers import AutoModelForSequenceClassification, AutoTokenizer
             except ImportError as error:
-                raise MissingDependency(
-                    f"{self._option.split()[0]} needs torch and transformers: pip install 'pytest-clinical-drift[hf]'"
-                ) from error
+                needs = f"{self._option.split()[0]} needs torch and transformers"
+                raise MissingDependency(f"{needs}: pip install 'pytest-clinical-drift[hf]'") from error
             try:
                 # A gate talks to nobody but the model under test: weights must be on this machine already.
                 tokenizer = AutoTokenizer.from_pretrained(self._name, local_files_only=True)

@@ -15,6 +15,7 @@ from pytest_clinical_drift.evidence.advice.orders import advice_of
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 _CHUNK_WORDS = 140
 _INSTALL = "needs sentence-transformers: pip install 'pytest-clinical-drift[align]'"
+_NOT_HERE = "the embedding model {!r} is not on this machine; download it once, or name a local folder"
 NO_PLAN = "the case has no target plan"
 NO_ADVICE = "no reply gave advice"
 
@@ -46,11 +47,7 @@ def _load(model: str) -> Any:
     except ImportError as error:
         raise MissingDependency(f"session goal alignment {_INSTALL}") from error
     except (OSError, ValueError) as error:
-        raise MissingDependency(_not_here(model)) from error
-
-
-def _not_here(model: str) -> str:
-    return f"the embedding model {model!r} is not on this machine; download it once, or name a local folder"
+        raise MissingDependency(_NOT_HERE.format(model)) from error
 
 
 def find_embedder(model: str | None = None) -> tuple[SentenceEmbedder | None, str]:
@@ -63,20 +60,12 @@ def find_embedder(model: str | None = None) -> tuple[SentenceEmbedder | None, st
         if model is not None:
             raise MissingDependency(f"drift_embedder {model}: session goal alignment {_INSTALL}")
         return None, _INSTALL
-    if not Path(name).is_dir() and not _is_cached(name):
-        return None, _not_here(name)
-    return SentenceEmbedder(name), ""
-
-
-def _is_cached(name: str) -> bool:
-    """Whether a model of the hub has been downloaded; looking for its folder first spares an import of 100 ms."""
     from huggingface_hub.constants import HF_HUB_CACHE
 
-    if not (Path(HF_HUB_CACHE) / f"models--{name.replace('/', '--')}").is_dir():
-        return False
-    from huggingface_hub import try_to_load_from_cache
-
-    return isinstance(try_to_load_from_cache(name, "config.json"), str)
+    cached = Path(HF_HUB_CACHE) / f"models--{name.replace('/', '--')}" / "snapshots"
+    if Path(name).is_dir() or any(cached.glob("*/config.json")):
+        return SentenceEmbedder(name), ""
+    return None, _NOT_HERE.format(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +85,14 @@ def calculate_alignment_score(actions: str, target_plan: str | None, embedder: E
     """
     if not actions.strip() or not (target_plan or "").strip():
         return None
-    chunks = [_chunks(text) for text in (target_plan or "", actions)]
-    rows = np.asarray((embedder or SentenceEmbedder()).embed([*chunks[0], *chunks[1]]), dtype=np.float64)
-    weights = np.array([len(chunk.split()) for group in chunks for chunk in group], dtype=np.float64)
-    split = len(chunks[0])
-    plan, advice = (
-        np.average(rows[part], axis=0, weights=weights[part]) for part in (slice(split), slice(split, None))
+    plan, advice = _chunks(target_plan or ""), _chunks(actions)
+    rows = np.asarray((embedder or SentenceEmbedder()).embed([*plan, *advice]), dtype=np.float64)
+    weights = [len(chunk.split()) for chunk in (*plan, *advice)]
+    one, other = (
+        np.average(rows[part], axis=0, weights=weights[part]) for part in (slice(len(plan)), slice(len(plan), None))
     )
-    lengths = np.linalg.norm(plan) * np.linalg.norm(advice)
-    return float(np.clip(plan @ advice / lengths, -1.0, 1.0)) if lengths > 0 else None
+    lengths = np.linalg.norm(one) * np.linalg.norm(other)
+    return float(np.clip(one @ other / lengths, -1.0, 1.0)) if lengths > 0 else None
 
 
 def align(replies: Sequence[str | None], target_plan: str | None, embedder: Embedder | None = None) -> Alignment:
@@ -125,6 +113,5 @@ def _chunks(text: str) -> list[str]:
     words = text.split()
     if len(words) <= _CHUNK_WORDS:
         return [text]
-    count = -(-len(words) // _CHUNK_WORDS)
-    size = -(-len(words) // count)
+    size = -(-len(words) // -(-len(words) // _CHUNK_WORDS))  # of equal length, as few as will do
     return [" ".join(words[start : start + size]) for start in range(0, len(words), size)]

@@ -41,12 +41,9 @@ class SanityBand:
     @property
     def faults(self) -> tuple[SanityFault, ...]:
         """What is wrong with matcher or cases; empty when the band is sound."""
-        faults = []
-        if self.echo_at_start is not None and self.echo_at_start < LOWEST_CEILING:
-            faults.append(SanityFault.ECHO_LOSES_FACTS)
-        if self.silence is not None and self.silence > 0:
-            faults.append(SanityFault.SILENCE_KEEPS_FACTS)
-        return tuple(faults)
+        low = self.echo_at_start is not None and self.echo_at_start < LOWEST_CEILING
+        found = {SanityFault.ECHO_LOSES_FACTS: low, SanityFault.SILENCE_KEEPS_FACTS: bool(self.silence)}
+        return tuple(fault for fault, holds in found.items() if holds)
 
 
 def sanity_band(cases: Sequence[Case]) -> SanityBand:

@@ -1,6 +1,6 @@
 """The original study's functions, under their names: for scripts and notebooks that score without pytest."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import SimpleNamespace
@@ -21,7 +21,7 @@ from pytest_clinical_drift.judging.protocol import build_judge
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.judging.raised_points import Point
-from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
+from pytest_clinical_drift.judging.rulings import Raised, State
 from pytest_clinical_drift.metrics.recall import compute_drift_slope, ratio
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, TurnAssessment
 from pytest_clinical_drift.scoring.fact_alarms import settled_fact
@@ -61,32 +61,31 @@ def compute_entity_recall_metrics(model: Any, case: Case, ner: Any = "lexicon") 
     scorer = EntityScorer(case, load_extractor(ner) if isinstance(ner, str) else ner)
     turns = [_turn(case, number, summary, scorer) for number, summary in enumerate(summaries, start=1)]
     curves = {
-        f"{figure}_curve_{gold}": [getattr(getattr(turn, gold), figure) if turn else None for turn in turns]
+        f"{figure}_curve_{gold}": [getattr(getattr(turn, gold), figure) for turn in turns]
         for figure in ("recall", "precision", "f1", "hallucinated_rate")
         for gold in ("critical", "extended")
     }
     recall = curves["recall_curve_critical"]
     return EntityRecallMetrics(
         **curves,
-        strict_recall_curve_critical=[turn.strict_recall if turn else None for turn in turns],
+        strict_recall_curve_critical=[turn.strict_recall for turn in turns],
         recall_at_t10=recall[case.t10_turn - 1] if len(recall) >= case.t10_turn else None,
         drift_slope=compute_drift_slope(recall[: case.t10_turn]),
     )
 
 
-def _turn(case: Case, turn: int, summary: str | None, scorer: EntityScorer) -> TurnAssessment | None:
-    """One summary by rules, each unclear fact at its likelier status; None where rules cannot read it."""
+def _turn(case: Case, turn: int, summary: str | None, scorer: EntityScorer) -> TurnAssessment:
+    """One summary by rules, unclear facts at their likelier status; nothing is evaluated where they cannot read it."""
     if summary is None or not rules_read(summary, case.language):
-        return None
+        return score_turn(TurnFindings(turn, (), None), ())
     document = read(summary)
     facts = find_facts(document, facts_at(case, turn))
-    findings = TurnFindings(turn, facts, scorer.score(document, turn))
     settled = [settled_fact(finding, turn, None, None, deciding=False)[0] for finding in facts]
     likelier = [
         replace(f, alarm=None, state="") if f.status in ("retained", "partial") else replace(f, state=CONFIRMED)
         for f in settled
     ]
-    return score_turn(findings, likelier)
+    return score_turn(TurnFindings(turn, facts, scorer.score(document, turn)), likelier)
 
 
 def judge_conflict(earlier: str, later: str, judge: str = "rules") -> Conflict:
@@ -103,32 +102,24 @@ def judge_pairs(pairs: Sequence[tuple[str, str]], judge: str) -> list[tuple[Conf
     if chosen is None:
         return [(rules_conflict(earlier, later), True) for earlier, later in pairs]
     chosen.check()
-    asked = [
-        Point(
-            ("conflict", 1, number),
-            "conflict",
-            Raised.UNSURE,
-            Question("conflict", "", 2, later, earlier_turn=1, earlier=earlier),
-        )
-        for number, (earlier, later) in enumerate(pairs, start=2)
-    ]
+    questions = [Question("conflict", "", 2, later, earlier_turn=1, earlier=earlier) for earlier, later in pairs]
+    points = [Point(("conflict", 1, n), "conflict", Raised.UNSURE, asked) for n, asked in enumerate(questions)]
     queue = JudgeQueue(chosen)
     try:
-        queue.start("pairs", settle(asked, Judges(chosen.name, chosen.name, reads=False, kinds=chosen.kinds)))
-        ruled = queue.wait("pairs")
+        queue.start("pairs", settle(points, Judges(chosen.name, chosen.name, reads=False, kinds=chosen.kinds)))
+        rulings = queue.wait("pairs").values()
     finally:
         queue.stop()
-    decided = (State.CONFIRMED, State.DISMISSED)
-    rulings = [ruled[point.about] for point in asked]
-    return [(_as_conflict(r), r.state in decided and r.answer != "no advice") for r in rulings]
-
-
-def _as_conflict(ruling: Ruling) -> Conflict:
-    """A contradiction is one that both wordings uphold."""
-    first = ruling.opinions[0]
-    if ruling.state is not State.CONFIRMED:
-        return Conflict(False, first.reason)
-    return Conflict(True, first.reason, (first.earlier_quote, first.quote), ruling.answer == "severe", "judge")
+    conflicts = []
+    for ruling in rulings:
+        first = ruling.opinions[0]
+        if ruling.state is State.CONFIRMED:  # both wordings uphold it
+            quotes = (first.earlier_quote, first.quote)
+            conflicts.append((Conflict(True, first.reason, quotes, ruling.answer == "severe", "judge"), True))
+        else:
+            decided = ruling.state is State.DISMISSED and ruling.answer != "no advice"
+            conflicts.append((Conflict(False, first.reason), decided))
+    return conflicts
 
 
 def calculate_knowledge_conflict_rate_from_responses(
@@ -156,25 +147,20 @@ def _summaries(model: Any, case: Case) -> list[str | None]:
         if len(model) > len(case.turns):
             raise InputError(f"{len(model)} summaries for the {len(case.turns)} turns of {case.id}")
         return list(model)
-    finished: list[Transcript] = []
-    chat = _chat_function(model)
+    generate = getattr(model, "generate", None)
+    if not callable(generate) and not callable(model):
+        name = type(model).__name__
+        raise InputError(f"cannot talk to a {name}; give a function of chat messages or a list of summaries")
 
     def respond(request: Request) -> Reply:
-        return Reply(chat([message.as_dict() for message in request.messages], request.purpose))
+        if callable(generate):
+            return Reply(generate("\n\n".join(m.content for m in request.messages), mode=request.purpose))
+        return Reply(model([message.as_dict() for message in request.messages]))
 
+    finished: list[Transcript] = []
     subject: Any = SimpleNamespace(respond=respond)  # all that a conversation asks of a subject
     run_conversations([case], subject, Plan(), on_finished=finished.append)
     summaries: list[str | None] = [None] * len(case.turns)
     for exchange in finished[0].exchanges:
         summaries[exchange.turn - 1] = exchange.summary.text if exchange.has_summary else None
     return summaries
-
-
-def _chat_function(model: Any) -> Callable[[list[dict[str, str]], str], str]:
-    generate = getattr(model, "generate", None)
-    if callable(generate):
-        return lambda messages, mode: generate("\n\n".join(m["content"] for m in messages), mode=mode)
-    if callable(model):
-        return lambda messages, mode: model(messages)
-    name = type(model).__name__
-    raise InputError(f"cannot talk to a {name}; give a function of chat messages or a list of summaries")
