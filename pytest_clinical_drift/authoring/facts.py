@@ -15,10 +15,10 @@ from pytest_clinical_drift.evidence.facts.slots import named_medicines, parse_fa
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts
 from pytest_clinical_drift.evidence.reading.text import read, tokenise
-from pytest_clinical_drift.evidence.terms.index import term_index
 from pytest_clinical_drift.evidence.terms.language import rules_read
-from pytest_clinical_drift.evidence.terms.lexicon import find_terms, fold, lexicon
+from pytest_clinical_drift.evidence.terms.lexicon import find_terms, lexicon, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS
+from pytest_clinical_drift.evidence.terms.words import fold
 
 _SUMMARY_WORDS = (60, 120)
 _WORDS_PER_FACT = 12

@@ -15,9 +15,9 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.advice.breach import find_breaches, target_of
 from pytest_clinical_drift.evidence.advice.orders import OTHER
 from pytest_clinical_drift.evidence.reading.text import read
-from pytest_clinical_drift.evidence.terms.lexicon import find_terms, fold, lexicon
+from pytest_clinical_drift.evidence.terms.lexicon import find_terms, lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, all_forms
-from pytest_clinical_drift.evidence.terms.words import loose_stem
+from pytest_clinical_drift.evidence.terms.words import fold, loose_stem
 
 _FEWEST_RULED_TURNS = 2
 _FEWEST_WORDINGS = 3

@@ -15,8 +15,7 @@ from pytest_clinical_drift.errors import InputError, MissingDependency, not_load
 from pytest_clinical_drift.evidence.facts.fact import words_of
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
 from pytest_clinical_drift.evidence.reading.text import Document, blank_hidden, read, tokenise
-from pytest_clinical_drift.evidence.terms.index import named_ids, term_index
-from pytest_clinical_drift.evidence.terms.lexicon import CLINICAL_KINDS, Term
+from pytest_clinical_drift.evidence.terms.lexicon import CLINICAL_KINDS, Term, named_ids, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import MEASURE, load_vocabulary
 from pytest_clinical_drift.evidence.terms.words import stem, stems_of
 

@@ -16,7 +16,7 @@ from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined, s
 from jinja2.bccache import Bucket
 from markupsafe import Markup
 
-from pytest_clinical_drift.evidence.terms.parsed import keep, kept_beside
+from pytest_clinical_drift.evidence.terms.vocabulary import keep, kept_beside
 from pytest_clinical_drift.report import clean, words
 
 

@@ -24,8 +24,7 @@ from pytest_clinical_drift.evidence.facts.slots import named_medicines, parse_fa
 from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, compare, read_regimen
 from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
-from pytest_clinical_drift.evidence.terms.index import ids_above, term_index
-from pytest_clinical_drift.evidence.terms.lexicon import lexicon
+from pytest_clinical_drift.evidence.terms.lexicon import ids_above, lexicon, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import word_set
 from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems, stem, stems_of
 

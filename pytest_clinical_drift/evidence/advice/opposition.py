@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 from pytest_clinical_drift.evidence.advice.orders import AWAY, TOWARD, Advice, advice_of, document_of, words
 from pytest_clinical_drift.evidence.reading.text import tokenise
-from pytest_clinical_drift.evidence.terms.index import ids_above, phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.language import ENGLISH_ONLY, rules_read
-from pytest_clinical_drift.evidence.terms.lexicon import Term
+from pytest_clinical_drift.evidence.terms.lexicon import Term, ids_above, phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, word_set
 
 _NEWS = word_set("advice", "news")

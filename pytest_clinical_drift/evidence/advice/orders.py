@@ -14,8 +14,7 @@ from typing import Any
 
 from pytest_clinical_drift.evidence.facts.medications import is_modifier
 from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document, read, tokenise
-from pytest_clinical_drift.evidence.terms.index import phrases_between, term_index
-from pytest_clinical_drift.evidence.terms.lexicon import Term
+from pytest_clinical_drift.evidence.terms.lexicon import Term, phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary, word_set
 
 TOWARD, AWAY, CARE, WAIT, OTHER = "toward", "away", "care", "wait", "other"

@@ -6,24 +6,28 @@ from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Slot, Statemen
 from pytest_clinical_drift.evidence.facts.places import Span, Surroundings, denial, places_of, stated, together
 from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.reading.text import Document, tokenise
-from pytest_clinical_drift.evidence.terms.index import term_index
+from pytest_clinical_drift.evidence.terms.lexicon import term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, word_set
 from pytest_clinical_drift.evidence.terms.words import loose_stem
 
 _WORDS = ("allerg", "anaphyla", "hypersens", "intoleran", "nkda", "nka", "nkfa")
 _UNSPECIFIC = ("allerg", "intoleran", "sensitiv")
-_BLANKET = frozenset(("nkda", "nka", "nkfa"))
+_MEDICINES = frozenset(("drug", "drugs", "medication", "medicine", "medicines", "medications", "medicinal"))
+_NOT_KNOWN = word_set("facts", "not_known")
+_NO = frozenset(("no", "nil", "without", "denies", "not", "none"))
+_NONE = frozenset(("none", "nil", "no", "nkda", "nka"))
+_MORE = frozenset(("other", "otherwise", "further", "new", "own", "additional", "except"))
 
 
 def statements(fact: Fact, document: Document) -> list[Statement]:
+    substance = fact.core.concept
+    drug = substance is not None and substance.kind in (DRUG, DRUG_CLASS)
     if fact.core.denied:
-        return list(_of_none(fact, document))
+        return list(_of_none(fact.core, document, one=drug))
     reactions = [s for s in fact.details if s.concept is None or not any(m in s.concept.name for m in _UNSPECIFIC)]
-    statements_ = [_of_mention(document, span, reactions) for span in _mentions(document, fact.core)]
-    kept = [s for s in statements_ if s is not None]
-    drug = fact.core.concept is not None and fact.core.concept.kind in (DRUG, DRUG_CLASS)
-    intolerance = any(word.startswith("intoleran") for word in fact.document.words) or fact.kind == "intolerance"
-    return kept + list(none_known(document, drug=drug, intolerance=intolerance))
+    said = [_of_mention(document, span, reactions) for span in _mentions(document, fact.core)]
+    intolerance = any(word.startswith("intoleran") for word in (fact.kind or "", *fact.document.words))
+    return said + list(_none_known(document, drug=drug, intolerance=intolerance))
 
 
 def _mentions(document: Document, slot: Slot) -> list[Span]:
@@ -35,52 +39,42 @@ def _mentions(document: Document, slot: Slot) -> list[Span]:
     return sorted(spans)
 
 
-def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statement | None:
-    scope = Surroundings(document, span[0])
-    context = context_at(document, *span)
-    words = document.words[scope.first : scope.stop]
+def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statement:
+    scope, context = Surroundings(document, span[0]), context_at(document, *span)
+    words, label = document.words[scope.first : scope.stop], document.label_of(span[0])
     labels = " ".join(document.labels_of(span[0])[:2])
     listed = any(mark in labels for mark in ("allerg", "reaction", "intoleran"))
-    named = listed or any(word.startswith(_WORDS) for word in words)
-    harmed = [s for s in (stated(document, r, scope) for r in reactions) if s is not None]
-    direct = bool(harmed) and any(scope.inside(first) for first, _ in harmed)
-    if context.other_person:
-        return Statement(Said.OTHER, (span,), "of someone else", "someone-else") if named or direct else None
-    if not named and not direct:
+    places = [stated(document, reaction, scope) for reaction in reactions]
+    harmed = [place for place in places if place is not None]
+    named = listed or any(map(scope.inside, (first for first, _ in harmed))) or _speaks_of_allergy(words)
+    if named and context.other_person:
+        return Statement(Said.OTHER, (span,), "of someone else", "someone-else")
+    if not named:
         item = document.gaps[span[0]][-1:] in (":", "\n", ",", ";") or document.words[span[0] - 1] in ("and", "plus")
-        if context.affirmed and item and not _MEDICINES.isdisjoint(document.label_of(span[0]).split()):
+        if context.affirmed and item and not _MEDICINES.isdisjoint(label.split()):
             return Statement(Said.DENIED, (span,), "listed among the medicines", "taken")
         avoided = any(word.startswith(("avoid", "react", "intoleran", "suit")) for word in words)
-        said = Said.VAGUE if avoided else Said.TRACE
+        said = Said.VAGUE if avoided and not context.other_person else Said.TRACE
         return Statement(said, (span,), "named, but not as an allergy", "not-as-allergy")
-    if context.negated and _denied_here(document, span):
-        last = span[1] + any(word.startswith(_WORDS) for word in document.words[span[1] + 1 : span[1] + 2])
-        return Statement(Said.DENIED, (span,), "denied", denial(document, (span[0], last)))
-    missing = [r.text for r in reactions if stated(document, r, scope) is None and stated(document, r) is None]
-    for reaction in reactions:
-        denied = [p for p in places_of(document, reaction) if scope.holds(p[0]) and context_at(document, *p).denied]
-        if denied and reaction.text in missing:
-            return Statement(Said.CLASH, (span, denied[0]), f"{reaction.text} is denied", "denied", sure=False)
-    return stated_with((span, *harmed), missing)
-
-
-def _denied_here(document: Document, span: Span) -> bool:
-    """The denial is about the allergy: "no penicillin allergy", "not allergic to penicillin"."""
     first, stop = document.clause_span(span[0])
     near = document.words[max(first, span[0] - 5) : min(stop, span[1] + 3)]
-    return any(word.startswith(("allerg", "react", "intoleran", "sensit")) for word in near)
+    # the denial is about the allergy: "no penicillin allergy", "not allergic to penicillin"
+    if context.negated and any(word.startswith(("allerg", "react", "intoleran", "sensit")) for word in near):
+        last = span[1] + _speaks_of_allergy(document.words[span[1] + 1 : span[1] + 2])
+        return Statement(Said.DENIED, (span,), "denied", denial(document, (span[0], last)))
+    missing = [reaction for reaction in reactions if stated(document, reaction) is None]
+    for reaction in missing:
+        denied = [p for p in places_of(document, reaction) if scope.holds(p[0]) and context_at(document, *p).denied]
+        if denied:
+            return Statement(Said.CLASH, (span, denied[0]), f"{reaction.text} is denied", "denied", sure=False)
+    return stated_with((span, *harmed), [reaction.text for reaction in missing])
 
 
-_MEDICINES = frozenset(("drug", "drugs", "medication", "medicine", "medicines", "medications", "medicinal"))
-_NOT_KNOWN = word_set("facts", "not_known")
+def _speaks_of_allergy(words: list[str]) -> bool:
+    return any(word.startswith(_WORDS) for word in words)
 
 
-_NO = frozenset(("no", "nil", "without", "denies", "not", "none"))
-_NONE = frozenset(("none", "nil", "no", "nkda", "nka"))
-_MORE = frozenset(("other", "otherwise", "further", "new", "own", "additional", "except"))
-
-
-def none_known(document: Document, *, drug: bool = True, intolerance: bool = False) -> Iterator[Statement]:
+def _none_known(document: Document, *, drug: bool = True, intolerance: bool = False) -> Iterator[Statement]:
     """ "NKDA", "no known allergies", "Allergies and reactions: none": of medicines, or of anything.
 
     An intolerance is no allergy: only reactions or intolerances that are denied speak against it.
@@ -90,7 +84,7 @@ def none_known(document: Document, *, drug: bool = True, intolerance: bool = Fal
             said = {*document.label_of(place).split(), *document.words[place : place + 3]}
         elif not intolerance and word in ("allergies", "allergy") and _denies_all(document, place):
             said = {*document.words[max(0, place - 4) : place + 4]}
-        elif not intolerance and word in _BLANKET:
+        elif not intolerance and word in ("nkda", "nka", "nkfa"):
             said = {"drug"} if word == "nkda" else set()
         else:
             continue
@@ -100,30 +94,27 @@ def none_known(document: Document, *, drug: bool = True, intolerance: bool = Fal
 
 def _none_under(document: Document, place: int, marks: tuple[str, ...]) -> bool:
     """Whether "none" is all that stands behind a label: "Allergies and reactions: none known"."""
-    first, stop = document.clause_span(place)
     labelled = document.gaps[place] in (":", "\n") and any(mark in document.label_of(place) for mark in marks)
-    return labelled and not term_index(document).medicines_between(first, stop)
+    return labelled and not term_index(document).medicines_between(*document.clause_span(place))
 
 
 def _denies_all(document: Document, place: int) -> bool:
-    """Whether "allergies" stands behind a denial that names no medicine."""
-    scope = Surroundings(document, place)
-    before = document.words[max(scope.first, place - 4) : place]
-    no = next((place - back for back, w in enumerate(reversed(before), 1) if w in _NO), -1)
-    after = document.words[place + 1 : place + 2]
-    named = no >= 0 and (term_index(document).medicines_between(no + 1, place) or not _NOT_KNOWN.isdisjoint(after))
-    return no >= 0 and not named and not context_at(document, place, place).other_person
+    """Whether "allergies" stands behind a denial that names no medicine: not "no information on allergies"."""
+    before = range(place - 1, max(document.row_span(place)[0], place - 4) - 1, -1)
+    no = next((at for at in before if document.words[at] in _NO), -1)
+    if no < 0 or not _NOT_KNOWN.isdisjoint(document.words[place + 1 : place + 2]):
+        return False
+    named = term_index(document).medicines_between(no + 1, place)
+    return not named and not context_at(document, place, place).other_person
 
 
-def _of_none(fact: Fact, document: Document) -> Iterator[Statement]:
+def _of_none(core: Slot, document: Document, *, one: bool) -> Iterator[Statement]:
     """The fact says that there are none, or none to one medicine: stated so, or such an allergy is named."""
-    yield from (stated_with(statement.spans, []) for statement in none_known(document))
-    substance, index = fact.core.concept, term_index(document)
-    one = substance is not None and substance.kind in (DRUG, DRUG_CLASS)
-    for span in places_of(document, fact.core) if one else [(t.first, t.last) for t in index.medicines]:
-        scope, context = Surroundings(document, span[0]), context_at(document, *span)
-        beside = document.words[max(scope.first, span[0] - 4) : min(scope.stop, span[1] + 4)]
-        if not any(word.startswith(_WORDS) for word in beside):
+    yield from (stated_with(statement.spans, []) for statement in _none_known(document))
+    for span in places_of(document, core) if one else [(t.first, t.last) for t in term_index(document).medicines]:
+        first, stop = document.row_span(span[0])
+        context = context_at(document, *span)
+        if not _speaks_of_allergy(document.words[max(first, span[0] - 4) : min(stop, span[1] + 4)]):
             continue
         if one and context.denied:
             yield stated_with((span,), [])

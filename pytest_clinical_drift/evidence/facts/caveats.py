@@ -11,8 +11,7 @@ from pytest_clinical_drift.evidence.mentions.cues import cue_table
 from pytest_clinical_drift.evidence.quantities.amounts import amounts, same
 from pytest_clinical_drift.evidence.quantities.frequencies import frequencies_between
 from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document, once, read, tokenise
-from pytest_clinical_drift.evidence.terms.index import ids_above, term_index
-from pytest_clinical_drift.evidence.terms.lexicon import find_terms, lexicon
+from pytest_clinical_drift.evidence.terms.lexicon import find_terms, ids_above, lexicon, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, word_set
 from pytest_clinical_drift.evidence.terms.words import fold, loose_stem, loose_stems
 

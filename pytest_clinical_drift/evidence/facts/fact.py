@@ -85,9 +85,6 @@ class Said(StrEnum):
     VAGUE, TRACE, OTHER, DOUBT = "vague", "trace", "other", "doubt"
 
 
-_EVERY = tuple(Said)
-
-
 @dataclass(frozen=True, slots=True)
 class Statement:
     """One place of a text that speaks of a fact."""
@@ -126,9 +123,7 @@ def decide(statements: Sequence[Statement], *, unnamed: bool = False) -> Outcome
 
     `unnamed`: no word of the text can be the fact.
     """
-    of: dict[str, list[Statement]] = {said: [] for said in _EVERY}
-    for statement in statements:
-        of[statement.said].append(statement)
+    of = {said: [statement for statement in statements if statement.said == said] for said in Said}
     against = [s for s in (*of[Said.CLASH], *of[Said.DENIED]) if s.sure]
     if of[Said.PLAIN]:
         plain = of[Said.PLAIN][0]
@@ -136,18 +131,21 @@ def decide(statements: Sequence[Statement], *, unnamed: bool = False) -> Outcome
             rival = against[0]
             return Outcome(RETAINED, plain.spans + rival.spans, f"also: {rival.reason}", "rival", False, rival.spans)
         return Outcome(RETAINED, plain.spans, "", "plain")
-    for said in (Said.CLASH, Said.DENIED):
+    for said, status in ((Said.CLASH, CONTRADICTED), (Said.DENIED, CONTRADICTED), (Said.PART, PARTIAL)):
         if of[said]:
             best = max(of[said], key=lambda s: s.sure)
             clear = best.sure and not (said == Said.DENIED and of[Said.PART])
-            return Outcome(CONTRADICTED, best.spans, best.reason, best.rule, clear)
-    if of[Said.PART]:
-        best = max(of[Said.PART], key=lambda s: s.sure)
-        return Outcome(PARTIAL, best.spans, best.reason, best.rule, best.sure)
-    if of[Said.VAGUE]:
-        return Outcome(PARTIAL, of[Said.VAGUE][0].spans, of[Said.VAGUE][0].reason, "general-name", certain=False)
-    for said, rule in ((Said.TRACE, "fragments"), (Said.OTHER, "someone-else"), (Said.DOUBT, "not-asserted")):
+            return Outcome(status, best.spans, best.reason, best.rule, clear)
+    for said, status, rule in _WEAKER:
         if of[said]:
             certain = said == Said.OTHER and all(s.said == Said.OTHER and s.sure for s in statements)
-            return Outcome(ABSENT, of[said][0].spans, of[said][0].reason, rule, certain)
+            return Outcome(status, of[said][0].spans, of[said][0].reason, rule, certain)
     return Outcome(ABSENT, (), "not stated", "unnamed" if unnamed else "no-words", certain=unnamed)
+
+
+_WEAKER = (
+    (Said.VAGUE, PARTIAL, "general-name"),
+    (Said.TRACE, ABSENT, "fragments"),
+    (Said.OTHER, ABSENT, "someone-else"),
+    (Said.DOUBT, ABSENT, "not-asserted"),
+)

@@ -5,8 +5,7 @@ from pytest_clinical_drift.evidence.facts.places import Surroundings, stated
 from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
 from pytest_clinical_drift.evidence.reading.text import DATE, Document
-from pytest_clinical_drift.evidence.terms.index import phrases_between, term_index
-from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon
+from pytest_clinical_drift.evidence.terms.lexicon import Term, lexicon, phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import MEASURE, Concept, word_set
 
 _REACH = 16

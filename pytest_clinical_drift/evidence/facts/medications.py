@@ -7,8 +7,7 @@ from pytest_clinical_drift.evidence.facts.places import Span, Surroundings, deni
 from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, compare, read_regimen
 from pytest_clinical_drift.evidence.reading.text import Document
-from pytest_clinical_drift.evidence.terms.index import phrases_between, term_index
-from pytest_clinical_drift.evidence.terms.lexicon import Term
+from pytest_clinical_drift.evidence.terms.lexicon import Term, phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, MEASURE, Concept, word_set
 
 NOW, STOPPED, PAST, DENIED_NOW = "now", "stopped", "past", "not taken"

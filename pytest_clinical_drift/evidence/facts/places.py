@@ -12,7 +12,7 @@ from pytest_clinical_drift.evidence.mentions.regimen import same_amount
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts
 from pytest_clinical_drift.evidence.quantities.dates import Date, dates
 from pytest_clinical_drift.evidence.reading.text import WORD, Document, once, tokenise
-from pytest_clinical_drift.evidence.terms.index import places_in, term_index
+from pytest_clinical_drift.evidence.terms.lexicon import places_in, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, MEASURE, QUALIFIER, Concept, word_set
 from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
 

@@ -30,9 +30,8 @@ from pytest_clinical_drift.evidence.mentions.cues import HYPOTHETICAL
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.quantities.dates import dates
 from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
-from pytest_clinical_drift.evidence.terms.index import ids_above
 from pytest_clinical_drift.evidence.terms.language import ENGLISH_ONLY, NOT_ENGLISH, rules_read
-from pytest_clinical_drift.evidence.terms.lexicon import lexicon
+from pytest_clinical_drift.evidence.terms.lexicon import ids_above, lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG
 from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
 

@@ -21,8 +21,7 @@ from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.quantities.dates import Date, dates
 from pytest_clinical_drift.evidence.quantities.frequencies import Frequency, frequencies
 from pytest_clinical_drift.evidence.reading.text import Document, read
-from pytest_clinical_drift.evidence.terms.index import TermIndex, term_index
-from pytest_clinical_drift.evidence.terms.lexicon import Term
+from pytest_clinical_drift.evidence.terms.lexicon import Term, TermIndex, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, MEASURE, QUALIFIER, WORD
 from pytest_clinical_drift.evidence.terms.words import loose_stem as stem
 

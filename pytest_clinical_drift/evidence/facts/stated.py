@@ -8,8 +8,7 @@ from pytest_clinical_drift.evidence.facts.medications import ended
 from pytest_clinical_drift.evidence.facts.places import Details, Span, Surroundings, denial, places_of, scattered
 from pytest_clinical_drift.evidence.mentions.context import MentionContext, context_at
 from pytest_clinical_drift.evidence.reading.text import Document
-from pytest_clinical_drift.evidence.terms.index import TermIndex, places_in, term_index
-from pytest_clinical_drift.evidence.terms.lexicon import Term
+from pytest_clinical_drift.evidence.terms.lexicon import Term, TermIndex, places_in, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import QUALIFIER, word_set
 from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
 

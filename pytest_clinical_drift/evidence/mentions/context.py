@@ -21,7 +21,7 @@ from pytest_clinical_drift.evidence.mentions.cues import (
 )
 from pytest_clinical_drift.evidence.mentions.scopes import scopes_of
 from pytest_clinical_drift.evidence.reading.text import Document, once, read
-from pytest_clinical_drift.evidence.terms.index import phrases_between
+from pytest_clinical_drift.evidence.terms.lexicon import phrases_between
 from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary, word_set
 
 _BEFORE_AN_ITEM = ("\n", ":", ",", ";")

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
 from pytest_clinical_drift.evidence.quantities.frequencies import MOST_DAYS, Frequency, frequencies_between
 from pytest_clinical_drift.evidence.reading.text import RATIO, Document, once
-from pytest_clinical_drift.evidence.terms.index import TermIndex, between, phrases_between, term_index
-from pytest_clinical_drift.evidence.terms.lexicon import Term
+from pytest_clinical_drift.evidence.terms.lexicon import Term, TermIndex, between, phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import word_set
 
 _REACH = 60  # tokens on either side that are looked at, so that a text without full stops stays linear

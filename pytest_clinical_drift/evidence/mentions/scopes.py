@@ -14,8 +14,7 @@ from pytest_clinical_drift.evidence.mentions.cues import (
     Scope,
 )
 from pytest_clinical_drift.evidence.reading.text import CELL, HEADING, NUMBER, Document
-from pytest_clinical_drift.evidence.terms.index import term_index
-from pytest_clinical_drift.evidence.terms.lexicon import Term
+from pytest_clinical_drift.evidence.terms.lexicon import Term, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import CUE
 
 _Range = tuple[int, int]

@@ -8,8 +8,7 @@ from itertools import compress
 from operator import or_
 
 from pytest_clinical_drift.evidence.reading.text import NUMBER, RATIO, Document, once
-from pytest_clinical_drift.evidence.terms.index import term_index
-from pytest_clinical_drift.evidence.terms.lexicon import lexicon
+from pytest_clinical_drift.evidence.terms.lexicon import lexicon, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import Concept, load_vocabulary, word_set
 
 _SMALL = {word: float(value) for value, word in enumerate(load_vocabulary("word_sets")["quantities"]["to_nineteen"])}

@@ -5,7 +5,7 @@ from operator import attrgetter
 
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts
 from pytest_clinical_drift.evidence.reading.text import Document, once
-from pytest_clinical_drift.evidence.terms.index import between, term_index
+from pytest_clinical_drift.evidence.terms.lexicon import between, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import FREQUENCY, word_set
 
 _PER_DAY = {

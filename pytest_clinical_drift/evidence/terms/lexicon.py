@@ -1,15 +1,18 @@
-"""Finding the vocabulary's terms in a text: a trie over its tokens, tolerant of spelling and light typing errors.
+"""The vocabulary's terms in a text: a trie over its tokens, tolerant of spelling and light typing errors.
 
 [t.concept.id for t in find_terms("On Zoloft 50 mg for MDD.")]
 ['drug:sertraline', …, 'condition:major depressive disorder']
 """
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import zip_longest
-from typing import NamedTuple
+from itertools import compress, zip_longest
+from operator import attrgetter
+from typing import NamedTuple, TypeVar
 
-from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
+from pytest_clinical_drift.evidence.reading.text import Document, once, read, tokenise
 from pytest_clinical_drift.evidence.reading.tokens import Memory
 from pytest_clinical_drift.evidence.terms.vocabulary import (
     CONDITION,
@@ -17,6 +20,7 @@ from pytest_clinical_drift.evidence.terms.vocabulary import (
     DRUG,
     DRUG_CLASS,
     MEASURE,
+    PHRASE,
     QUALIFIER,
     UNIT,
     WORD,
@@ -28,14 +32,14 @@ from pytest_clinical_drift.evidence.terms.vocabulary import (
 )
 from pytest_clinical_drift.evidence.terms.words import TypoIndex, fold
 
-__all__ = ["CLINICAL_KINDS", "Concept", "Lexicon", "Term", "find_terms", "fold", "lexicon"]
-
 # Abbreviations of four letters and more count in any case, unless they are also everyday words.
 _EVERYDAY = word_set("lexicon", "everyday")
 # What may stand between the words of one term.
 _JOINING_GAPS = word_set("lexicon", "joining_gaps")
 # Kinds that name what a patient has, takes or had measured, in contrast to words that only describe.
 CLINICAL_KINDS = frozenset({DRUG, DRUG_CLASS, CONDITION, MEASURE})
+_FIRST = attrgetter("first")
+_T = TypeVar("_T")
 
 
 class Term(NamedTuple):
@@ -86,9 +90,7 @@ class Lexicon:
             if key not in seen:
                 seen.add(key)
                 self._add(form, correctable)
-        self._typos = TypoIndex(
-            correctable, never=frozenset(map(fold, load_vocabulary("spelling").get("never_typos", ())))
-        )
+        self._typos = TypoIndex(correctable, never=frozenset(map(fold, load_vocabulary("spelling")["never_typos"])))
         self._keys = Memory(self._key)
 
     def _add(self, form: Form, correctable: set[str]) -> None:
@@ -104,9 +106,10 @@ class Lexicon:
             node.forms = tuple(f for f in node.forms if (f[1].concept, f[1].weak) != (form.concept, form.weak))
         node.forms = (*node.forms, (_slot_of(form), form))
         self._words.update(words)
-        named = form.concept.kind in (DRUG, CONDITION) and not (form.exact or form.lay)
-        if named and _is_own_name(form, len(words)):
-            correctable.update(word for word in words if _is_technical(word))
+        if _is_correctable(form, len(words)):
+            # Long words that are no form of an everyday verb: "bloating" is one letter from "boating".
+            technical = (word for word in words if len(word) >= 7 and word.isalpha())
+            correctable.update(word for word in technical if not word.endswith(("ing", "ed")))
 
     def knows(self, word: str) -> bool:
         """Whether a folded word stands in any vocabulary entry."""
@@ -190,16 +193,14 @@ def _is_spelled(form: Form, document: Document, first: int, last: int) -> bool:
     return len(wanted) >= 4 and folded == wanted.lower() and folded not in _EVERYDAY
 
 
-def _is_technical(word: str) -> bool:
-    """A long word that is no form of an everyday verb: "bloating" is one letter from "boating"."""
-    return len(word) >= 7 and word.isalpha() and not word.endswith(("ing", "ed"))
-
-
-def _is_own_name(form: Form, length: int) -> bool:
+def _is_correctable(form: Form, length: int) -> bool:
     """A generic name, a preferred name or one technical word; brands and phrases are too near to everyday words."""
-    if form.concept.kind == DRUG:
-        return form.text not in form.concept.data.get("brands", ())
-    return form.text == form.concept.name or length == 1
+    concept = form.concept
+    if concept.kind not in (DRUG, CONDITION) or form.exact or form.lay:
+        return False
+    if concept.kind == DRUG:
+        return form.text not in concept.data.get("brands", ())
+    return form.text == concept.name or length == 1
 
 
 @lru_cache(maxsize=1)
@@ -210,3 +211,75 @@ def lexicon() -> Lexicon:
 def find_terms(text: str) -> list[Term]:
     """The vocabulary's terms in a text, by position, without readings that need support from the context."""
     return [term for term in lexicon().find(read(text)) if not term.weak]
+
+
+def between(terms: list[_T], first: int, stop: int) -> list[_T]:
+    """Of things that stand in order those that start from token `first` up to before `stop`."""
+    low = bisect_left(terms, first, key=_FIRST)
+    return terms[low : bisect_left(terms, stop, low, key=_FIRST)]
+
+
+def places_in(keys: list[str], key: str) -> list[int]:
+    return list(compress(range(len(keys)), map(key.__eq__, keys)))
+
+
+@lru_cache(maxsize=8192)
+def ids_above(concept: Concept) -> frozenset[str]:
+    """Ids of all that a concept is a kind of, states or contains."""
+    return concept.ancestors | concept.implies | frozenset(concept.contains)
+
+
+class TermIndex:
+    """The terms of one document by concept, by what they are a kind of, and by position."""
+
+    def __init__(self, document: Document) -> None:
+        self.exact = defaultdict[str, list[Term]](list)
+        """Terms that name a concept itself."""
+        self.by_kind = defaultdict[str, list[Term]](list)
+        self.units: dict[int, Term] = {}
+        """The longest unit from each token."""
+        self.nested: list[tuple[frozenset[str], Term]] = []
+        """Each term with the ids of all that it is a kind of."""
+        self._within: dict[str, list[Term]] = {}
+        for term in lexicon().find(document):
+            self.by_kind[term.concept.kind].append(term)
+            if term.concept.kind == UNIT:
+                known = self.units.get(term.first)
+                if known is None or known.last < term.last:
+                    self.units[term.first] = term
+                continue
+            self.exact[term.concept.id].append(term)
+            if not term.weak and (above := ids_above(term.concept)):
+                self.nested.append((above, term))
+        medicines = [t for kind in (DRUG, DRUG_CLASS) for t in self.by_kind.get(kind, ()) if not t.weak]
+        self.medicines = sorted(medicines, key=attrgetter("first", "last"))
+
+    def within(self, concept_id: str) -> list[Term]:
+        """Terms that name something narrower than a concept: a drug of a class."""
+        if concept_id not in self._within:
+            self._within[concept_id] = [term for above, term in self.nested if concept_id in above]
+        return self._within[concept_id]
+
+    def between(self, kind: str, first: int, stop: int) -> list[Term]:
+        """Terms of a kind that start from token `first` up to before `stop`."""
+        return between(self.by_kind.get(kind, []), first, stop)
+
+    def medicines_between(self, first: int, stop: int) -> list[Term]:
+        """Drugs and classes named from token `first` up to before `stop`."""
+        return between(self.medicines, first, stop)
+
+
+@once
+def term_index(document: Document) -> TermIndex:
+    return TermIndex(document)
+
+
+def named_ids(document: Document) -> set[str]:
+    """Ids of every concept that a text names itself or by something narrower."""
+    index = term_index(document)
+    return {concept_id for concept_id, terms in index.exact.items() if terms}.union(*(ids for ids, _ in index.nested))
+
+
+def phrases_between(document: Document, label: str, first: int, stop: int) -> list[Term]:
+    """Phrases of a label in `phrases.yaml` that start from token `first` up to before `stop`."""
+    return between(term_index(document).exact.get(f"{PHRASE}:{label}", []), first, stop)

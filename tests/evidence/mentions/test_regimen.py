@@ -6,7 +6,7 @@ import pytest
 
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, compare, read_regimen
 from pytest_clinical_drift.evidence.reading.text import read
-from pytest_clinical_drift.evidence.terms.index import term_index
+from pytest_clinical_drift.evidence.terms.lexicon import term_index
 
 
 def regimen(text: str, drug: str = "sertraline") -> Regimen:

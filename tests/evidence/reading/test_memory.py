@@ -15,7 +15,7 @@ from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.reading import tokens
 from pytest_clinical_drift.evidence.reading.text import Document, read
 from pytest_clinical_drift.evidence.reading.tokens import LONGEST, Memory
-from pytest_clinical_drift.evidence.terms.index import phrases_between
+from pytest_clinical_drift.evidence.terms.lexicon import phrases_between
 
 TEXTS = [
     "Dialysis was offered. Declined. She has anaemia, no fever; ?gout. Any rash? His mother is well. She has asthma.",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.evidence.terms.index import ids_above
-from pytest_clinical_drift.evidence.terms.lexicon import find_terms, lexicon
+from pytest_clinical_drift.evidence.terms.lexicon import find_terms, ids_above, lexicon
 from pytest_clinical_drift.evidence.terms.words import fold
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_clinical_drift.evidence.reading.text import read, tokenise
-from pytest_clinical_drift.evidence.terms.parsed import parse
-from pytest_clinical_drift.evidence.terms.vocabulary import all_forms
+from pytest_clinical_drift.evidence.terms.vocabulary import all_forms, parse
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ from functools import lru_cache
 import pytest
 
 from pytest_clinical_drift.evidence.reading.text import read, tokenise
-from pytest_clinical_drift.evidence.terms.index import ids_above
-from pytest_clinical_drift.evidence.terms.lexicon import lexicon
+from pytest_clinical_drift.evidence.terms.lexicon import ids_above, lexicon
 from pytest_clinical_drift.evidence.terms.vocabulary import (
     DRUG,
     DRUG_CLASS,
