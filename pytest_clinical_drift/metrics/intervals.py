@@ -151,17 +151,15 @@ def pooled_interval(
 ) -> Interval | None:
     """Exact limits of pooled events / pooled trials whose trials come in groups; None without trials.
 
-    The pairs of advice of one conversation are not independent: plain binomial limits would pass a model on the limit
-    several times too often. So the exact limits are taken at the effective number of trials (Korn and Graubard 1998):
-    trials divided by the design effect 1 + (m - 1) r, with r the correlation within a group. A few groups with an event
-    say little about r, and none says nothing: the estimate is drawn towards PRIOR_CORRELATION. With one trial per group
-    this is Clopper-Pearson.
+    Pairs of advice of one conversation are not independent, so the exact limits are taken at the effective number of
+    trials (Korn and Graubard 1998): trials divided by the design effect 1 + (m - 1) r, with r the correlation within a
+    group, drawn towards PRIOR_CORRELATION while few groups have an event. One trial per group: Clopper-Pearson.
     """
-    sums = _per_group(events, trials, groups)
-    if not len(sums):
+    effective = effective_trials(events, trials, groups, confidence=confidence)
+    if not effective:
         return None
-    effective = _effective_trials(sums[:, 0], sums[:, 1], confidence)
-    return _exact(float(sums[:, 0].sum() / sums[:, 1].sum()) * effective, effective, confidence, len(sums))
+    units = len({group for group, count in zip(groups, trials, strict=True) if count})
+    return _exact(sum(events) / sum(trials) * effective, effective, confidence, units)
 
 
 def clustered_limits(
@@ -169,30 +167,20 @@ def clustered_limits(
 ) -> tuple[float, float]:
     """One-sided exact limits of pooled hits / pooled trials, below and above; (0, 1) without trials.
 
-    As `pooled_interval` (Korn and Graubard 1998), with the design effect as estimated: the variance of the ratio over
-    groups, by linearisation, against that of independent trials, at least 1. Without any error, or with errors in
-    one group only, nothing shows that trials of a group are alike, and the limits are those of Clopper and Pearson.
+    As `pooled_interval`, with the design effect as estimated: the variance of the ratio over groups, by linearisation,
+    against that of independent trials, at least 1. Without an error it is 1: then this is Clopper-Pearson.
     """
-    sums = _per_group(hits, trials, groups)
-    if not len(sums):
+    good, tried = _per_group(hits, trials, groups).T
+    whole, of, units = float(good.sum()), float(tried.sum()), len(tried)
+    if not of:
         return 0.0, 1.0
-    whole, of = float(sums[:, 0].sum()), float(sums[:, 1].sum())
-    share = whole / of
-    effect = 1.0
-    if 0 < share < 1 and len(sums) > 1:
-        spread = float(((sums[:, 0] - share * sums[:, 1]) ** 2).sum()) * len(sums) / (len(sums) - 1)
+    share, effect = whole / of, 1.0
+    if 0 < share < 1 and units > 1:
+        spread = float(((good - share * tried) ** 2).sum()) * units / (units - 1)
         effect = max(1.0, spread / (of * share * (1 - share)))
     # two one-sided limits make an interval of this confidence
-    both = _exact(whole / effect, of / effect, 2 * confidence - 1, len(sums))
+    both = _exact(whole / effect, of / effect, 2 * confidence - 1, units)
     return both.low, both.high
-
-
-def effective_trials(
-    events: Sequence[int], trials: Sequence[int], groups: Sequence[str], *, confidence: float
-) -> float:
-    """How many independent trials the grouped ones are worth, as `pooled_interval` counts them; 0 without trials."""
-    sums = _per_group(events, trials, groups)
-    return _effective_trials(sums[:, 0], sums[:, 1], confidence) if len(sums) else 0.0
 
 
 def _per_group(events: Sequence[int], trials: Sequence[int], groups: Sequence[str]) -> Table:
@@ -203,20 +191,26 @@ def _per_group(events: Sequence[int], trials: Sequence[int], groups: Sequence[st
     return group_sums(table[used], membership, len(names))[0]
 
 
-def _effective_trials(events: Table, trials: Table, confidence: float) -> float:
+def effective_trials(
+    events: Sequence[int], trials: Sequence[int], groups: Sequence[str], *, confidence: float
+) -> float:
+    """How many independent trials the grouped ones are worth, as `pooled_interval` counts them; 0 without trials."""
     from scipy.special import stdtrit
 
-    total, units = float(trials.sum()), len(trials)
-    per_unit = float((trials**2).sum()) / total
+    happened, tried = _per_group(events, trials, groups).T
+    total, units = float(tried.sum()), len(tried)
+    if not units:
+        return 0.0
+    per_unit = float((tried**2).sum()) / total
     if per_unit <= 1 + _EQUAL or units < 2:
         # one group shows nothing about the correlation inside it
         return total / (1 + (per_unit - 1) * PRIOR_CORRELATION)
-    share = float(events.sum()) / total
+    share = float(happened.sum()) / total
     seen, correlation = 0, 0.0
     if 0 < share < 1:
-        variance = units / (units - 1) * float(((events - share * trials) ** 2).sum()) / total**2
+        variance = units / (units - 1) * float(((happened - share * tried) ** 2).sum()) / total**2
         correlation = max(0.0, (variance * total / (share * (1 - share)) - 1) / (per_unit - 1))
-        seen = int(np.minimum((events > 0).sum(), (events < trials).sum()))
+        seen = int(np.minimum((happened > 0).sum(), (happened < tried).sum()))
     correlation = min(1.0, (seen * correlation + PRIOR_WEIGHT * PRIOR_CORRELATION) / (seen + PRIOR_WEIGHT))
     level = (1 + confidence) / 2
     shortage = (stdtrit(units - 1, level) / stdtrit(max(total - 1, 1.0), level)) ** 2

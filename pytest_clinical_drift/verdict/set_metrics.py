@@ -16,7 +16,7 @@ from pytest_clinical_drift.metrics.intervals import (
     over_cases,
     pooled_interval,
 )
-from pytest_clinical_drift.metrics.recall import mean_curve, steepest_slope
+from pytest_clinical_drift.metrics.recall import mean_curve, ratio, steepest_slope
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, own_replies, pooled_conflict, was_asked
@@ -31,17 +31,13 @@ _HOPELESS = 20
 Reasons = tuple[Reason, ...]
 
 
-class _End(NamedTuple):
-    """A rate of the set, with its interval."""
-
-    rate: float
-    interval: Interval
-
-
 class _Pooled(NamedTuple):
-    best: _End
-    worst: _End
-    """The end on which a PASS rests."""
+    """A rate of the set at both ends, each with its interval; a PASS rests on the worse one."""
+
+    best: float
+    worst: float
+    interval: Interval
+    decisive: Interval
     rests_on: Reason
 
 
@@ -107,7 +103,7 @@ def _mean(figure: _Figure) -> _Pooled | None:
     ends = (low, high) if figure.limits.direction == "higher" else (high, low)
     one, two = mean_intervals(np.array([bests, worsts]).T, groups, ends, confidence=figure.confidence)
     rests_on = reason(ReasonCode.CASES_MEASURED, cases=len(known))
-    return _Pooled(_End(sum(bests) / len(known), one), _End(sum(worsts) / len(known), two), rests_on)
+    return _Pooled(sum(bests) / len(known), sum(worsts) / len(known), one, two, rests_on)
 
 
 def _pairs(figure: _Figure) -> _Pooled | None:
@@ -139,12 +135,11 @@ def _of_counts(
 ) -> _Pooled | None:
     """Events over trials; a row per case: confirmed events, with open ones, trials, group. None without trials."""
     best, worst, trials, groups = zip(*rows, strict=True)
-    ends = [
-        _End(scale * sum(end) / sum(trials), replace(found, low=scale * found.low, high=scale * found.high))
-        for end in (best, worst)
-        if (found := pooled_interval(end, trials, groups, confidence=confidence)) is not None
-    ]
-    return _Pooled(ends[0], ends[1], rests_on) if ends else None
+    found = (pooled_interval(end, trials, groups, confidence=confidence) for end in (best, worst))
+    one, two = (replace(i, low=scale * i.low, high=scale * i.high) if i else None for i in found)
+    if one is None or two is None:
+        return None
+    return _Pooled(scale * sum(best) / sum(trials), scale * sum(worst) / sum(trials), one, two, rests_on)
 
 
 def _lowest(figure: _Figure) -> _Pooled | None:
@@ -153,11 +148,11 @@ def _lowest(figure: _Figure) -> _Pooled | None:
     worst = _lowest_turn([(mean_curve(run.worst_curve for run in runs), runs[0].group) for _, runs in figure.values])
     if best is None or worst is None:
         return None
-    ends = []
-    for value, _, there, groups in (best, worst):
-        interval = mean_intervals(np.array([there]).T, groups, (0.0, 1.0), confidence=figure.confidence)[0]
-        ends.append(_End(value, interval))
-    return _Pooled(ends[0], ends[1], reason(ReasonCode.LOWEST_AT, turn=best[1], cases=len(best[2])))
+    one, two = (
+        mean_intervals(np.array([there]).T, groups, (0.0, 1.0), confidence=figure.confidence)[0]
+        for _, _, there, groups in (best, worst)
+    )
+    return _Pooled(best[0], worst[0], one, two, reason(ReasonCode.LOWEST_AT, turn=best[1], cases=len(best[2])))
 
 
 def _lowest_turn(curves: Sequence[tuple[Curve, str]]) -> tuple[float, int, list[float], list[str]] | None:
@@ -191,7 +186,7 @@ def _by_interval(figure: _Figure, pooled: _Pooled, thresholds: Thresholds) -> Me
     Where the project lets the point estimate decide, a PASS that the interval does not show says so.
     """
     limits = figure.limits
-    (best, interval), (worst, decisive), rests_on = pooled
+    best, worst, interval, decisive, rests_on = pooled
     state = limits.band(best)
     reasons: Reasons = (rests_on,)
     if state != FigureState.FAIL:
@@ -258,35 +253,29 @@ def _with_correction(item: MetricVerdict, figure: _Figure, deciders: Deciders) -
     CAUTION instead of PASS where the corrected value leaves the pass limit; FAIL where its whole interval lies past the
     fail line.
     """
-    kind, limits = figure.metric.corrected_by or "", figure.limits
-    corrected = _corrected(item, figure, deciders) if kind in deciders.errors and kind in deciders.deciding else None
-    if corrected is None:
+    kind, limits = figure.metric.corrected_by, figure.limits
+    if item.value is None or kind not in deciders.errors or kind not in deciders.deciding:
         return item
-    state = item.verdict
-    if limits.band(corrected.high if limits.direction == "higher" else corrected.low) == FigureState.FAIL:
-        state = FigureState.FAIL
-    elif state == FigureState.PASS and limits.band(corrected.value) != FigureState.PASS:
-        state = FigureState.CAUTION
-    shown = reason(ReasonCode.CORRECTED, value=corrected.value, low=corrected.low, high=corrected.high)
-    return replace(item, verdict=state, corrected=corrected, reasons=(*item.reasons, shown))
-
-
-def _corrected(item: MetricVerdict, figure: _Figure, deciders: Deciders) -> CorrectedRate | None:
-    upheld, cleared = deciders.errors[figure.metric.corrected_by or ""]
+    upheld, cleared = deciders.errors[kind]
     if deciders.reviewers:
         cleared = (cleared[1], cleared[1])  # people have read what was upheld; what was missed stays missed
     cases = [repeats for _, repeats in figure.values]
     hits, asked = zip(*(_asked_of(item.metric, repeats) for repeats in cases), strict=True)
-    if not sum(asked) or item.value is None:
-        return None
-    groups = [repeats[0].group for repeats in cases]
-    size, share = effective_trials(hits, asked, groups, confidence=figure.confidence), sum(hits) / sum(asked)
+    groups, share = [repeats[0].group for repeats in cases], ratio(sum(hits), sum(asked)) or 0.0
+    size = effective_trials(hits, asked, groups, confidence=figure.confidence)
     counted = (share * size, size)
     rate = corrected_rate(counted, sensitivity=upheld, specificity=cleared, confidence=figure.confidence)
-    if rate is None or item.metric == "k_conflict":
-        return rate
-    # recall is the share of facts that are not lost or wrong
-    return CorrectedRate(*(within(item.value - (true - share)) for true in (rate.value, rate.high, rate.low)))
+    if rate is None:
+        return item
+    if item.metric != "k_conflict":  # recall is the share of facts that are not lost or wrong
+        rate = CorrectedRate(*(within(item.value - (true - share)) for true in (rate.value, rate.high, rate.low)))
+    state = item.verdict
+    if limits.band(rate.high if limits.direction == "higher" else rate.low) == FigureState.FAIL:
+        state = FigureState.FAIL
+    elif state == FigureState.PASS and limits.band(rate.value) != FigureState.PASS:
+        state = FigureState.CAUTION
+    shown = reason(ReasonCode.CORRECTED, value=rate.value, low=rate.low, high=rate.high)
+    return replace(item, verdict=state, corrected=rate, reasons=(*item.reasons, shown))
 
 
 def _asked_of(metric: str, repeats: Repeats) -> tuple[int, int]:
