@@ -72,6 +72,8 @@ class Dialogue:
     single: Reply | None = field(init=False, default=None)
     failed: bool = field(init=False, default=False)
     """A reply could not be had: nothing more is asked."""
+    awaited: int = field(init=False, default=0)
+    """Requests whose answers have not been taken."""
     _probed: Collection[int] = field(init=False)
     """Turns after which a summary is requested."""
     _requested: set[tuple[Purpose, int]] = field(init=False, default_factory=set)
@@ -97,6 +99,7 @@ class Dialogue:
         if wanted is None or self.failed:
             return None
         self._requested.add(wanted)
+        self.awaited += 1
         purpose, turn = wanted
         record = self.case.patient_summary if self.plan.record == "context" else None
         request = Request(self.case.id, self.repeat, turn, purpose, self._messages(purpose, turn), record)
@@ -127,6 +130,7 @@ class Dialogue:
 
     def take(self, request: Request, reply: Reply) -> None:
         """Record an answer; a failed one ends the conversation."""
+        self.awaited -= 1
         self.failed = self.failed or reply.error is not None
         if request.purpose == "summary":
             self.exchanges[request.turn - 1] = replace(self.exchanges[request.turn - 1], summary=reply)

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import hashlib
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
 from pytest_clinical_drift.cases.model import Case
@@ -22,9 +22,6 @@ from pytest_clinical_drift.subjects.base import (
 from pytest_clinical_drift.transcript import Reply, Transcript
 
 _STOP_POLL_SECONDS = 0.05
-
-Question = tuple[int, bytes]
-"""All that a reply depends on within one run: the repeat, and a hash of the messages and of what goes beside them."""
 __all__ = ["Plan", "run_conversations"]
 
 
@@ -79,19 +76,18 @@ class _Scheduler:
     """How many conversations may be under way."""
     side_by_side: bool = True
     """Whether a summary may be asked for while the next reply is."""
-    _owners: dict[Request, Dialogue] = field(default_factory=dict)
-    """Whose request it is, for all that are being asked."""
-    _alike: dict[Question, list[Request]] = field(default_factory=dict)
-    """For everything that is being asked, who waits for the answer; the first of them asks."""
-    _had: dict[Question, Reply] = field(default_factory=dict)
+    _conversations: int = 0
+    """How many are under way."""
+    _asked: dict[Hashable, list[tuple[Request, Dialogue]]] = field(default_factory=dict)
+    """For everything that is being asked, which conversations wait for the answer; the first of them asks."""
+    _had: dict[Hashable, Reply] = field(default_factory=dict)
     """Replies of this very run: they are not reused ones."""
 
     def admit(self) -> list[Request]:
         """Requests of conversations that begin, as many as there is place for."""
         requests: list[Request] = []
-        while self._waiting and not self.stop():
-            if len({id(owner) for owner in self._owners.values()}) >= self.most_at_once():
-                break
+        while self._waiting and not self.stop() and self._conversations < self.most_at_once():
+            self._conversations += 1
             requests += self._go_on(Dialogue(*self._waiting.popleft(), self._plan))
         return requests
 
@@ -99,64 +95,54 @@ class _Scheduler:
         """Take an answer; what can be asked now that it is known."""
         if self._plan.budget is not None:
             self._plan.budget.count(reply)
-        reply, question = without_lost_answer(reply), _question(request)
+        reply, question = without_lost_answer(reply), self._question(request)
         if self._store is not None and reply.error is None:
             self._store.put(request, reply)
             self._had[question] = reply
         following: list[Request] = []
-        for answered in self._alike.pop(question, [request]):
-            dialogue = self._owners.pop(answered)
+        for answered, dialogue in self._asked.pop(question):
             self._take(dialogue, answered, reply)
-            following += self._go_on(dialogue, after=answered)
+            following += self._go_on(dialogue)
         return [*following, *self.admit()]
 
-    def _go_on(self, dialogue: Dialogue, after: Request | None = None) -> list[Request]:
-        """What has to be asked now for the conversation to go on, if it is not over."""
+    def _go_on(self, dialogue: Dialogue) -> list[Request]:
+        """What has to be asked now, after all that the store knows; a conversation that awaits nothing is over."""
         requests: list[Request] = []
-        # beside others, a summary makes nothing possible
-        if after is None or after.purpose == "dialogue" or not self.side_by_side:
-            requests = self._due(dialogue)
-            self._owners.update(dict.fromkeys(requests, dialogue))
-        if not any(owner is dialogue for owner in self._owners.values()):
+        while (self.side_by_side or not dialogue.awaited) and (request := dialogue.next_request()) is not None:
+            question, reply = self._question(request), None
+            if self._store is not None:
+                reply = self._had.get(question) or self._store.get(request)
+            if (reply := reply or _refused(request)) is not None:
+                self._take(dialogue, request, reply)
+                continue
+            asking = self._asked.setdefault(question, [])
+            asking.append((request, dialogue))
+            requests += [request] if len(asking) == 1 else []
+        if not dialogue.awaited:
+            self._conversations -= 1
             self._on_finished(dialogue.transcript())
             self._progress.case_finished()
-        return [request for request in requests if not self._asked_by_another(request)]
-
-    def _due(self, dialogue: Dialogue) -> list[Request]:
-        """The summary still owed and the next reply, after everything that the store knows."""
-        due: list[Request] = []
-        while (self.side_by_side or not due) and (request := dialogue.next_request()) is not None:
-            known = self._had.get(_question(request)) or self._store.get(request) if self._store is not None else None
-            if (reply := known or _refused(request)) is not None:
-                self._take(dialogue, request, reply)
-            else:
-                due.append(request)
-        return due
-
-    def _asked_by_another(self, request: Request) -> bool:
-        if self._store is None:
-            return False
-        alike = self._alike.setdefault(_question(request), [])
-        alike.append(request)
-        return alike[0] is not request
+        return requests
 
     def _take(self, dialogue: Dialogue, request: Request, reply: Reply) -> None:
         dialogue.take(request, reply)
         ends_turn = request.purpose == "dialogue"
         self._progress.reply_received(reused=reply.reused_from is not None, ends_turn=ends_turn)
 
+    def _question(self, request: Request) -> Hashable:
+        """All that a reply depends on within one run: repeat, messages, and what goes beside them."""
+        if self._store is None:
+            return request  # such as a recording, which answers by case
+        digest = hashlib.blake2b((request.record or "").encode("utf-8", "surrogatepass"), digest_size=16)
+        for message in request.messages:
+            digest.update(f"\x1e{message.role}\x1f{message.content}".encode("utf-8", "surrogatepass"))
+        return request.repeat, digest.digest()
+
 
 def _refused(request: Request) -> Reply | None:
     """The end of a conversation whose run has used up its budget; it is asked for again when the run is resumed."""
     why = request.refusal()
     return Reply("", error=why) if why is not None else None
-
-
-def _question(request: Request) -> Question:
-    digest = hashlib.blake2b((request.record or "").encode("utf-8", "surrogatepass"), digest_size=16)
-    for message in request.messages:
-        digest.update(f"\x1e{message.role}\x1f{message.content}".encode("utf-8", "surrogatepass"))
-    return request.repeat, digest.digest()
 
 
 async def _ask_all_at_once(scheduler: _Scheduler, subject: ConcurrentSubject) -> None:
