@@ -22,7 +22,7 @@ from pytest_clinical_drift.judging.calibration_file import (
 )
 from pytest_clinical_drift.judging.judge_options import JudgeOptions, JudgePolicy
 from pytest_clinical_drift.judging.labelled import LabelledSet, load_calibration_set
-from pytest_clinical_drift.judging.measuring import Measurement, measure, requests_for
+from pytest_clinical_drift.judging.measuring import measure, requests_for, untested
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.protocol import Judge
@@ -113,7 +113,7 @@ def make_calibration(
     say: Say | None = None,
 ) -> Calibration:
     """Measure a judge now, in one attempt; requests are always sent anew."""
-    queue = JudgeQueue(judges[0], judges[1] if len(judges) > 1 else None, fresh=True)
+    queue = JudgeQueue(*judges, fresh=True)
     last = time.monotonic()
 
     def tell() -> None:
@@ -138,11 +138,7 @@ def make_calibration(
         )
     if fault:
         raise InputError(f"--drift-judge {procedure.reader}: {fault}")
-    disputed = Measurement()
-    for row in labelled.disputed:
-        for kind, label in row.trials():
-            disputed.add(row, kind, "faults" if label is not None and label.raised else "clean", hit=False)
-    attempts = (attempt_of(agreed, disputed, count, today),)
+    attempts = (attempt_of(agreed, untested(labelled.disputed), count, today),)
     identities = [judge.identity() for judge in judges]
     return Calibration(
         judge=" + ".join(judge.name for judge in judges),

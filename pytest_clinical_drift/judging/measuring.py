@@ -4,7 +4,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import product, zip_longest
 
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import About, Entry, about_entry
@@ -80,18 +80,14 @@ Result = tuple[Labelled, list[Entry], dict[About, Ruling]]
 def measure_one(row: Labelled, judges: Judges) -> Procedure[Result]:
     """Read one labelled text and settle what the reading raises; a labelled question is put as a rule's would be."""
     entries: list[Entry] = []
-    if isinstance(row.item, Question):
-        points = [Point(row.item.about, row.item.kind, Raised.RULE, row.item)]
-    elif not judges.reads:
-        reading = row.item
-        points = [
-            Point(about_entry(label), label.kind, Raised.RULE, question_for(reading, label))
-            for label in _asked_about(row, judges)
-        ]
+    item, labels = row.item, _asked_about(row, judges)
+    if isinstance(item, Question):
+        points = [Point(item.about, item.kind, Raised.RULE, item)]
+    elif judges.reads:
+        ((_, entries),), _ = yield from read_all([item], judges)
+        points = raised_points(item, [entry for entry in entries if _is_labelled(entry, row)])
     else:
-        read, _ = yield from read_all([row.item], judges)
-        entries = read[0][1]
-        points = raised_points(row.item, [entry for entry in entries if _is_labelled(entry, row)])
+        points = [Point(about_entry(e), e.kind, Raised.RULE, question_for(item, e)) for e in labels]
     return row, entries, (yield from settle(points, judges))
 
 
@@ -130,8 +126,7 @@ def measure(
     waiting: Callable[[], object] | None = None,
 ) -> Measurement:
     """Put labelled texts through the procedure, batch by batch, until all are done, hopeless or too many."""
-    result, left = Measurement(), shuffled(rows)
-    expected = _expected(rows)
+    result, left, whole = Measurement(), shuffled(rows), untested(rows)
     while left:
         asked, size = queue.count.asked, _FIRST
         if asked:  # a judge that doubts everything needs many requests for a text
@@ -146,7 +141,7 @@ def measure(
         for number in range(result.texts, result.texts + len(batch)):
             _count(result, *queue.wait(("calibration", number), waiting=waiting))
         result.texts += len(batch)
-        result.stopped |= hopeless(result, expected, floors)
+        result.stopped |= hopeless(result, whole, floors)
         left = [row for row in left if not _groups(row) <= result.stopped.keys()]
     return result
 
@@ -212,30 +207,26 @@ def _same(about: About, label: Entry) -> bool:
     return len(about) < 3 or about[2] == label.key
 
 
-def _expected(rows: Iterable[Labelled]) -> dict[str, Counter[str]]:
-    """How many faults, subtle faults and clean items of each group the set has."""
-    sizes: dict[str, Counter[str]] = defaultdict(Counter)
+def untested(rows: Iterable[Labelled]) -> Measurement:
+    """Every trial that labelled texts have, none of them right."""
+    result = Measurement()
     for row in rows:
         for kind, label in row.trials():
             fault = label is not None and label.raised
-            sizes[GROUP_OF[kind]]["faults" if fault else "clean"] += 1
-            sizes[GROUP_OF[kind]]["subtle"] += fault and row.subtle
-    return sizes
+            for share in ("faults", "subtle") if fault and row.subtle else ("faults",) if fault else ("clean",):
+                result.add(row, kind, share, hit=False)
+    return result
 
 
-def hopeless(
-    result: Measurement, expected: Mapping[str, Mapping[str, int]], floors: Mapping[str, float]
-) -> dict[str, str]:
-    """Groups that miss a floor: even if everything to come were right, or surely by what was seen so far."""
+def hopeless(result: Measurement, whole: Measurement, floors: Mapping[str, float]) -> dict[str, str]:
+    """Groups that miss a floor: even if everything to come of the whole set were right, or surely by what was seen."""
     shares = {"sensitivity": "faults", "subtle": "subtle", "specificity": "clean"}
     stopped = {}
-    for group in GROUPS:
-        for name, part in shares.items():
-            tally = result.kinds[group][part]
-            floor, seen = floors.get(name, 0.0), tally.counts[1]
-            more = max(0, expected.get(group, {}).get(part, 0) - seen)
-            wrong = seen - tally.counts[0]
-            too_few = wrong and seen >= _ENOUGH_TRIALS and tally.limits(right_more=more)[0] < floor
-            if too_few or tally.limits(_SURELY)[1] < floor:
-                stopped[group] = name
+    for group, (name, part) in product(GROUPS, shares.items()):
+        tally, floor = result.kinds[group][part], floors.get(name, 0.0)
+        hits, seen = tally.counts
+        more = max(0, whole.kinds[group][part].counts[1] - seen)
+        too_few = hits < seen and seen >= _ENOUGH_TRIALS and tally.limits(right_more=more)[0] < floor
+        if too_few or tally.limits(_SURELY)[1] < floor:
+            stopped[group] = name
     return stopped

@@ -281,7 +281,8 @@ def test_four_misses_in_a_row_are_enough_to_stop() -> None:
     for number in range(3):
         open_.kinds["harm"]["faults"].add(f"p{number}", False)
     assert 1 - 0.001**0.25 < FLOORS["sensitivity"] < 1 - 0.001 ** (1 / 3)
-    rest = {"harm": {"faults": 150}}
+    rest = Measurement()
+    rest.kinds["harm"]["faults"].add("rest", 0, 150)
     assert hopeless(low, rest, FLOORS) == {"harm": "sensitivity"}
     assert hopeless(open_, rest, FLOORS) == {}
 
@@ -444,9 +445,11 @@ def test_too_few_texts_for_a_floor_do_not_stop_a_judge_without_an_error() -> Non
     for number in range(30):
         perfect.kinds["fact"]["clean"].add(f"p{number}", True)
     assert FLOORS["specificity"] > 0.05 ** (1 / 40)
-    assert hopeless(perfect, {"fact": {"clean": 40}}, FLOORS) == {}
+    whole = Measurement()
+    whole.kinds["fact"]["clean"].add("whole", 0, 40)
+    assert hopeless(perfect, whole, FLOORS) == {}
     perfect.kinds["fact"]["clean"].add("p30", False)
-    assert hopeless(perfect, {"fact": {"clean": 40}}, FLOORS) == {"fact": "specificity"}
+    assert hopeless(perfect, whole, FLOORS) == {"fact": "specificity"}
 
 
 def test_a_judge_that_answers_nothing_has_no_calibration() -> None:
