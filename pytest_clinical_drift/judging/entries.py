@@ -61,7 +61,7 @@ class Entry:
     @property
     def raised(self) -> bool:
         """Whether it counts against the model."""
-        return self.answer != UNSURE and against(self.kind, self.answer)
+        return against(self.kind, self.answer)
 
 
 def about_of(kind: str, turn: int, key: str = "", turns: tuple[int, int] | None = None, source: str = "") -> About:

@@ -6,7 +6,8 @@ Instructions, record and messages come first, so that a server's prefix cache ca
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from itertools import count
 
@@ -70,30 +71,32 @@ def correction(item: Question | Reading) -> str:
 
 
 def _question_material(question: Question, wording: int) -> str:
-    texts = {
-        "RECORD": question.record,
-        "PATIENT": question.patient,
-        "EARLIER": question.earlier or "",
-        "REPLIES": question.replies or "",
-        "TEXT": question.text,
-    }
     about_words = question.kind in ("invented", "misreported")
     judged = "summary" if about_words or question.kind == "fact" else "later reply" if question.earlier else "reply"
-    judged = "replies of these turns" if question.kind == "course" else judged
-    shown, fence = _fenced(texts, judged, f"{question.id}/{wording}", extra=question.statement or "")
+    shown, fence = _fenced(
+        {
+            "RECORD": question.record,
+            "PATIENT": question.patient,
+            "EARLIER": question.earlier or "",
+            "REPLIES": question.replies or "",
+            "TEXT": question.text,
+        },
+        "replies of these turns" if question.kind == "course" else judged,
+        f"{question.id}/{wording}",
+        extra=question.statement or "",
+    )
     statement = fence("STATEMENT", question.statement or "") if about_words else question.statement or ""
     return "\n\n".join((*shown, _point(question, statement), _texts()["last"]))
 
 
 def _reading_material(reading: Reading) -> str:
-    turns = "\n\n".join(
-        f"Turn {t.turn}. The patient: {t.patient}\n\nTurn {t.turn}. The model: {t.reply}" for t in reading.turns
-    )
     texts = {
         "RECORD": reading.record,
         "PATIENT": reading.patient,
         "STANDING": "\n".join(f"Turn {item.turn}: {item.quote}" for item in reading.standing),
-        "TURNS": turns,
+        "TURNS": "\n\n".join(
+            f"Turn {t.turn}. The patient: {t.patient}\n\nTurn {t.turn}. The model: {t.reply}" for t in reading.turns
+        ),
         "EARLIER": reading.earlier or "",
         "TEXT": reading.text,
         "SUMMARY": reading.summary,
@@ -147,54 +150,46 @@ def _point(question: Question, statement: str) -> str:
 def _lists(reading: Reading) -> list[str]:
     """The facts or demands that a reading goes through; they stand last, with their ids."""
     words = _reading_texts()["lists"]
+
+    def listed(title: str, lines: Sequence[str], none: str) -> str:
+        return "\n".join((words[title], *lines)) if lines else str(words[none])
+
+    def fact(line: FactLine) -> str:
+        more = {"replaced": line.replaced, "essential": line.essential} if not line.ended else {}
+        details = "".join(words[name].format("; ".join(parts)) for name, parts in more.items() if parts)
+        statement = words["ended"].format(line.statement) if line.ended else line.statement
+        return str(words["fact"].format(id=line.fact, statement=statement, details=details))
+
+    def demand(line: DemandLine) -> str:
+        why = words["why"].format(line.why) if line.why else ""
+        return str(words["demand"].format(id=line.id, kind=line.kind.replace("_", " "), demand=line.demand, why=why))
+
     if reading.kind == "summary":
-        facts = "\n".join((words["facts"], *(_fact(line) for line in reading.facts)))
-        return [facts if reading.facts else words["no_facts"]]
-    if reading.kind == "conversation" and reading.uncompared:
-        return [words["uncompared"].format(", ".join(map(str, reading.uncompared)))]
-    if reading.kind in ("conversation", PDSQI):
-        return []
-    demands = [
-        words["demand"].format(
-            id=d.id, kind=d.kind.replace("_", " "), demand=d.demand, why=words["why"].format(d.why) if d.why else ""
-        )
-        for d in reading.demands
-    ]
-    forbidden = [words["listed"].format(forbids=f.forbids, statement=f.statement) for f in reading.forbidden]
-    return [
-        "\n".join((words["demands"], *demands)) if demands else words["no_demands"],
-        "\n".join((words["forbidden"], *forbidden)) if forbidden else words["none_forbidden"],
-    ]
-
-
-def _fact(line: FactLine) -> str:
-    words = _reading_texts()["lists"]
-    if line.ended:
-        return str(words["fact"].format(id=line.fact, statement=words["ended"].format(line.statement), details=""))
-    details = words["replaced"].format("; ".join(line.replaced)) if line.replaced else ""
-    details += words["essential"].format("; ".join(line.essential)) if line.essential else ""
-    return str(words["fact"].format(id=line.fact, statement=line.statement, details=details))
+        return [listed("facts", [fact(line) for line in reading.facts], "no_facts")]
+    if reading.kind == "reply":
+        forbidden = [words["listed"].format(forbids=f.forbids, statement=f.statement) for f in reading.forbidden]
+        demands = listed("demands", [demand(line) for line in reading.demands], "no_demands")
+        return [demands, listed("forbidden", forbidden, "none_forbidden")]
+    return [words["uncompared"].format(", ".join(map(str, reading.uncompared)))] if reading.uncompared else []
 
 
 @cache
 def prompt_hash() -> str:
     """Fingerprint of all that is said to a judge, shown on items that use every part of it."""
-    items: list[Question | Reading] = [
-        Question(
-            kind, "", 1, "text", "patient", "record", 1, "earlier", "fact", "statement", replaced, ("essential",),
-            "demand", "why", (Forbidden("fact", "statement", "forbids"),), (1, 2), "replies",
-        )
-        for kind in KINDS
-        for replaced in (("old",), ("statement",))
-    ]  # fmt: skip
+    forbidden = (Forbidden("fact", "statement", "forbids"),)
+    question = Question(
+        "fact", "", 1, "text", "patient", "record", 1, "earlier", "fact", "statement", (), ("essential",), "demand",
+        "why", forbidden, (1, 2), "replies",
+    )  # fmt: skip
     facts = (FactLine("f", "fact", ("old",), False, ("essential",)), FactLine("g", "gone", ("gone",), True))
     demands = (DemandLine("t1-must-1", "must", "demand", "why"), DemandLine("t1-must_not-1", "must_not", "demand"))
-    items += [
-        Reading(
-            kind, "", 1, "text", "patient", "record", facts, demands, (Forbidden("fact", "statement", "forbids"),),
-            "earlier", 1, (TurnLine(1, "patient", "reply"),), "summary", (StandingAdvice(1, "quote"),), (1,),
-        )
-        for kind in READINGS
-    ]  # fmt: skip
+    reading = Reading(
+        "summary", "", 1, "text", "patient", "record", facts, demands, forbidden, "earlier", 1,
+        (TurnLine(1, "patient", "reply"),), "summary", (StandingAdvice(1, "quote"),), (1,),
+    )  # fmt: skip
+    items: list[Question | Reading] = [
+        replace(question, kind=kind, replaced=(old,)) for kind in KINDS for old in ("old", "statement")
+    ]
+    items += [replace(reading, kind=kind) for kind in READINGS]
     said = [message.content for item in items for wording in (1, 2) for message in messages_for(item, wording)]
     return hashlib.sha256("\x1f".join((prompt_version(), *said, *map(correction, items))).encode()).hexdigest()

@@ -1,6 +1,5 @@
 """The interface every judge shares, and how one is named on the command line."""
 
-import importlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -138,16 +137,16 @@ class OneByOne(ABC):
         """What is held goes with the object."""
 
 
-# kind -> (module, class); imported only when chosen
 _JUDGES = {
-    "server": ("server", "ServerJudge"),
-    "hf": ("huggingface", "HuggingFaceJudge"),
-    "nli": ("nli", "NliJudge"),
-    "python": ("python", "PythonJudge"),
-    "control": ("control", "ControlJudge"),
+    "server": "server:ServerJudge",
+    "hf": "huggingface:HuggingFaceJudge",
+    "nli": "nli:NliJudge",
+    "python": "python:PythonJudge",
+    "control": "control:ControlJudge",
 }
+"""By the word of a SPEC; imported only when chosen."""
 _WITHOUT_TARGET = ("nli", "control")
-ENTRY_POINTS = "clinical_drift.judges"
+_ENTRY_POINTS = "clinical_drift.judges"
 """Group of entry points by which packages add judges: a class called with the target and the settings."""
 
 
@@ -158,15 +157,11 @@ def build_judge(spec: str, settings: Mapping[str, str]) -> Judge | None:
         for name in settings:
             raise InputError(f"--drift-judge-set {name}: no judge; give one with --drift-judge")
         return None
-    others = {point.name: point for point in metadata.entry_points(group=ENTRY_POINTS)}
-    if kind in others and target:
-        made: Judge = others[kind].load()(target, settings)
-        return made
-    if kind not in _JUDGES or (not target and kind not in _WITHOUT_TARGET):
+    points = {each.name: each for each in metadata.entry_points(group=_ENTRY_POINTS)}
+    others = "".join(f", {name}:TARGET" for name in sorted(points))
+    points |= {name: metadata.EntryPoint(name, f"{__package__}.{place}", "") for name, place in _JUDGES.items()}
+    if kind not in points or (not target and kind not in _WITHOUT_TARGET):
         forms = "rules, server:MODEL@URL, hf:REPO_OR_PATH, nli[:MODEL], python:module:factory, control, reviews:FILE"
-        more = f", {', '.join(f'{name}:TARGET' for name in sorted(others))}" if others else ""
-        raise InputError(f"--drift-judge {spec}: write one of {forms}{more}")
-    module_name, class_name = _JUDGES[kind]
-    module = importlib.import_module(f"pytest_clinical_drift.judging.{module_name}")
-    judge: Judge = getattr(module, class_name)(target, settings)
+        raise InputError(f"--drift-judge {spec}: write one of {forms}{others}")
+    judge: Judge = points[kind].load()(target, settings)
     return judge

@@ -86,22 +86,21 @@ class _Line:
         """Of the latest outage."""
         self.given_up = ""
         self._thread: threading.Thread | None = None
-        self._broken = ""
 
     def put(self, asked: Sequence[Ask]) -> None:
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="clinical-drift-judge", daemon=True)
             self._thread.start()
         self.feed.put(asked)
-        if self._broken:
-            self.feed.abandon(self._broken)
+        if self.given_up:
+            self.feed.abandon(self.given_up)
 
     def _run(self) -> None:
         try:
             self.judge.work(self.feed)
         except BaseException as error:  # whatever ended this thread is an outage of the judge, not of the run
-            self.given_up = self._broken = f"the judge broke off ({type(error).__name__}: {error})"[:300]
-            self.feed.abandon(self._broken)
+            self.given_up = f"the judge broke off ({type(error).__name__}: {error})"[:300]
+            self.feed.abandon(self.given_up)
 
     def took(self, answer: Given) -> None:
         """Note whether an answer came, and give the judge up after too many failures."""

@@ -84,8 +84,8 @@ class Ruling:
     @property
     def quote(self) -> str:
         """The words that the answer rests on: those of an opinion that upholds it, where there is one."""
-        upheld = [o.quote for o in self.opinions if o.quote and o.answer != UNSURE and against(self.kind, o.answer)]
-        return next(iter((*upheld, *(o.quote for o in self.opinions if o.quote))), "")
+        quoted = [opinion for opinion in self.opinions if opinion.quote]
+        return next((o.quote for o in sorted(quoted, key=lambda o: not against(self.kind, o.answer))), "")
 
     @property
     def reason(self) -> str:
@@ -152,7 +152,7 @@ def telling(kind: str, state: State, reading: str, answers: Sequence[str]) -> st
     """The answer that is reported: of a confirmed point that of wording 1, of an open one the gravest heard."""
     heard = [answer for answer in answers if answer != UNSURE]
     if state is State.OPEN:
-        grave = [answer for answer in (*heard, reading) if answer != UNSURE and against(kind, answer)]
+        grave = [answer for answer in (*heard, reading) if against(kind, answer)]
         return "severe" if "severe" in grave else next(iter(grave), UNSURE)
     return heard[0] if heard else reading
 
