@@ -75,6 +75,7 @@ def _add_runs(add: _Add) -> None:
         "start",
         "from nothing to a first verdict: check candidate and judge, print the cost, "
         "calibrate, write the project's files, run three cases",
+        "gate.starting:start",
     )
     command.text("--model", "SPEC", "the candidate; asked for if left out")
     command.repeated("--drift-judge", "SPEC", "the judge; asked for if left out")
@@ -91,6 +92,7 @@ def _add_runs(add: _Add) -> None:
     command = add(
         "review",
         "write a page on which a person settles the alarms of a run, or reads cases before signing them",
+        "gate.reviewing:review",
     )
     command.path("results", "RESULTS", "the results folder of a run", nargs="?")
     command.path("--cases", "PATH", "instead of results: cases to read and sign")
@@ -150,7 +152,8 @@ def _add_cases(add: _Add) -> None:
 
 def _add_judges(add: _Add) -> None:
     """Commands about judges and reviewers."""
-    command = add("calibrate", "measure a judge on labelled texts; exit 7 if it decides nothing")
+    purpose = "measure a judge on labelled texts; exit 7 if it decides nothing"
+    command = add("calibrate", purpose, "gate.starting:calibrate")
     command.repeated(
         "--drift-judge", "SPEC", "the judge, as for pytest; repeat to add a second judge that settles alarms"
     )

@@ -3,7 +3,6 @@
 import datetime
 import shlex
 import shutil
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,35 +12,6 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.make_calibration import Say
 
 # -- runs
-
-
-def start(
-    *, model: str | None, drift_judge: list[str], drift_set: list[str], drift_judge_set: list[str], ci: Any, yes: bool,
-    say: Say,
-) -> int:  # fmt: skip
-    from pytest_clinical_drift.gate.settings import Settings, read_pairs
-    from pytest_clinical_drift.gate.starting import start as start_gate
-
-    settings = Settings(
-        model=model or _asked("candidate", "--model", "server:candidate@http://localhost:8000/v1"),
-        judges=tuple(drift_judge) or (_asked("judge", "--drift-judge", "server:reader@https://host/v1"),),
-        settings=read_pairs(drift_set, "--drift-set"),
-        judge_settings=read_pairs(drift_judge_set, "--drift-judge-set"),
-        root=Path.cwd(),
-    )
-    return start_gate(settings, ci=ci, agree=lambda: yes or _agreed(), say=say)
-
-
-def _asked(what: str, option: str, example: str) -> str:
-    if not sys.stdin.isatty():
-        raise InputError(f"start: name the {what} with {option} SPEC, such as {example}")
-    return input(f"{what} (such as {example}): ").strip()
-
-
-def _agreed() -> bool:
-    if not sys.stdin.isatty():
-        raise InputError("start: no terminal to confirm on; add --yes")
-    return input("go ahead? [y/N] ").strip().lower() in ("y", "yes")
 
 
 def compare(results: list[Path], *, html: Path | None, markdown: Path | None, fail_if_worse: bool, say: Say) -> int:
@@ -61,25 +31,6 @@ def compare(results: list[Path], *, html: Path | None, markdown: Path | None, fa
     else:
         say(render_text(runs, differences, shutil.get_terminal_size().columns))
     return comparison_exit_code(differences) if fail_if_worse else 0
-
-
-def review(
-    results: Path | None, *, cases: Path | None, split: int, last: Path | None, out: Path | None, say: Say
-) -> int:
-    if results is not None and cases is None:
-        from pytest_clinical_drift.gate.reviewing import write_review_page
-
-        return write_review_page(results, out, say, parts=split, last=last)
-    if cases is None or results is not None:
-        raise InputError("review: name the results folder of a run, or cases with --cases PATH")
-    from pytest_clinical_drift.cases.case_signatures import signed_cases
-    from pytest_clinical_drift.cases.files import load_cases, write_atomically
-    from pytest_clinical_drift.report.case_page import FILE_NAME, render_cases
-
-    loaded = load_cases(cases)
-    written = write_atomically(out or Path(FILE_NAME), render_cases(loaded))
-    say(f"{signed_cases(loaded)} of {len(loaded)} cases clinically signed\nwritten: {written}")
-    return 0
 
 
 def schema(*, say: Say) -> int:
@@ -170,23 +121,7 @@ def plans(path: Path, *, output: Path, linked: Path | None, nli: str, into_cases
     return 0
 
 
-# -- judges and reviewers
-
-
-def calibrate(
-    *, drift_judge: list[str], drift_judge_set: list[str], set: Path | None, limit: int | None, external: list[str],
-    out: Path | None, say: Say,
-) -> int:  # fmt: skip
-    from pytest_clinical_drift.gate.settings import read_pairs
-    from pytest_clinical_drift.gate.starting import calibrate, labelled_set
-
-    if not drift_judge or not out:
-        raise InputError(
-            "calibrate: name the judge with --drift-judge SPEC and where to write with --out FILE_OR_FOLDER"
-        )
-    settings, labelled = read_pairs(drift_judge_set, "--drift-judge-set"), labelled_set(set, limit)
-    decides = calibrate(drift_judge, settings, labelled=labelled, external=external, out=out, root=Path.cwd(), say=say)
-    return 0 if decides else 7  # as UNSETTLED: this judge settles nothing
+# -- reviewers
 
 
 def agreement(first: Path, second: Path, *, third: Path | None, say: Say) -> int:

@@ -4,7 +4,8 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from pytest_clinical_drift.cases.files import write_atomically
+from pytest_clinical_drift.cases.case_signatures import signed_cases
+from pytest_clinical_drift.cases.files import load_cases, write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.ledger import ledger_above
 from pytest_clinical_drift.gate.publishing import FinishedRun
@@ -14,6 +15,8 @@ from pytest_clinical_drift.gate.review_plan import decisions_in, review_items, s
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
 from pytest_clinical_drift.judging.rulings import State
+from pytest_clinical_drift.report.case_page import FILE_NAME as CASE_PAGE
+from pytest_clinical_drift.report.case_page import render_cases
 from pytest_clinical_drift.report.headlines import change_lines, next_step, review_bound, run_headline
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.review_page import FILE_NAME, ReviewItem, is_large, render_review, render_texts
@@ -28,8 +31,22 @@ FOLDER = "reviewed"
 """Where the results with reviews go, beside the untouched ones."""
 
 
-def write_review_page(results: Path, out: Path | None, say: Say, *, parts: int = 1, last: Path | None = None) -> int:
-    """Write the page on which a person settles the alarms of a run; several where people share the work."""
+def review(
+    results: Path | None, *, cases: Path | None, split: int, last: Path | None, out: Path | None, say: Say
+) -> int:
+    """Write the page on which a person settles the alarms of a run, or reads cases before signing them."""
+    if results is not None and cases is None:
+        return _write_review_pages(results, out, split, last, say)
+    if cases is None or results is not None:
+        raise InputError("review: name the results folder of a run, or cases with --cases PATH")
+    loaded = load_cases(cases)
+    written = write_atomically(out or Path(CASE_PAGE), render_cases(loaded))
+    say(f"{signed_cases(loaded)} of {len(loaded)} cases clinically signed\nwritten: {written}")
+    return 0
+
+
+def _write_review_pages(results: Path, out: Path | None, parts: int, last: Path | None, say: Say) -> int:
+    """The page of a run; several where people share the work."""
     if parts < 1:
         raise InputError(f"--split must be at least 1, found {parts}")
     run, place = reopen(results), out or results / FILE_NAME

@@ -3,7 +3,7 @@
 import datetime
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -12,7 +12,7 @@ from pytest_clinical_drift.gate.estimate import estimate
 from pytest_clinical_drift.gate.items import STUDY
 from pytest_clinical_drift.gate.pytest_reports import Say
 from pytest_clinical_drift.gate.run import GateRun, judge_policy
-from pytest_clinical_drift.gate.settings import Settings
+from pytest_clinical_drift.gate.settings import Settings, read_pairs
 from pytest_clinical_drift.judging.calibration_file import (
     file_name,
     fingerprint,
@@ -51,11 +51,31 @@ def labelled_set(place: Path | None, limit: int | None) -> LabelledSet:
 
 
 def calibrate(
+    *,
+    drift_judge: Sequence[str],
+    drift_judge_set: Sequence[str],
+    set: Path | None,
+    limit: int | None,
+    external: Sequence[str],
+    out: Path | None,
+    say: Say,
+) -> int:
+    """Measure judges on the labelled texts that are chosen, and on public sets."""
+    if not drift_judge or not out:
+        raise InputError(
+            "calibrate: name the judge with --drift-judge SPEC and where to write with --out FILE_OR_FOLDER"
+        )
+    settings, labelled = read_pairs(drift_judge_set, "--drift-judge-set"), labelled_set(set, limit)
+    decides = _measure(drift_judge, settings, labelled, external, out=out, root=Path.cwd(), say=say)
+    return 0 if decides else 7  # as UNSETTLED: this judge settles nothing
+
+
+def _measure(
     specs: Sequence[str],
     settings: Mapping[str, str],
-    *,
     labelled: LabelledSet,
-    external: Sequence[str],
+    external: Sequence[str] = (),
+    *,
     out: Path,
     root: Path,
     say: Say,
@@ -99,11 +119,27 @@ def calibrate(
     return bool(deciding)
 
 
-def start(settings: Settings, *, ci: CiSystem, agree: Callable[[], bool], say: Say) -> int:
+def start(
+    *,
+    model: str | None,
+    drift_judge: Sequence[str],
+    drift_set: Sequence[str],
+    drift_judge_set: Sequence[str],
+    ci: CiSystem,
+    yes: bool,
+    say: Say,
+) -> int:
     """Check both models, say what they cost, calibrate, write what is missing and run the first cases.
 
-    `agree` is asked between the price and the first request that costs anything. The exit code is that of the run.
+    The user agrees between the price and the first request that costs anything. The exit code is that of the run.
     """
+    settings = Settings(
+        model=model or _asked("candidate", "--model", "server:candidate@http://localhost:8000/v1"),
+        judges=tuple(drift_judge) or (_asked("judge", "--drift-judge", "server:reader@https://host/v1"),),
+        settings=read_pairs(drift_set, "--drift-set"),
+        judge_settings=read_pairs(drift_judge_set, "--drift-judge-set"),
+        root=Path.cwd(),
+    )
     run = GateRun(settings)
     first = sorted(run.cases.values(), key=lambda case: (len(case.turns), case.id))[:FIRST_CASES]
     if not run.session.judges:
@@ -121,15 +157,14 @@ def start(settings: Settings, *, ci: CiSystem, agree: Callable[[], bool], say: S
     remarks += [f"all {len(run.cases)} cases", *(f"  {line}" for line in price_of_all)]
     for remark in remarks:
         say(remark)
-    if not agree():
-        say("cancelled: nothing sent, nothing written")
-        return 0
+    if not yes:
+        _needs_terminal("no terminal to confirm on; add --yes")
+        if input("go ahead? [y/N] ").strip().lower() not in ("y", "yes"):
+            say("cancelled: nothing sent, nothing written")
+            return 0
     if calibration_is_due:
         labelled, folder = labelled_set(run.session.options.calibration_set, None), settings.root / CALIBRATIONS
-        calibrate(
-            settings.judges, settings.judge_settings, labelled=labelled, external=(), out=folder, root=settings.root,
-            say=say,
-        )  # fmt: skip
+        _measure(settings.judges, settings.judge_settings, labelled, out=folder, root=settings.root, say=say)
     judge_options: list[str] = []
     if (settings.root / "pytest.ini").exists():  # it is kept, and may name another judge
         judge_options += [part for spec in settings.judges for part in ("--drift-judge", spec)]
@@ -147,6 +182,16 @@ def start(settings: Settings, *, ci: CiSystem, agree: Callable[[], bool], say: S
     else:
         say("next, another judge: this one decides nothing, so no run with it can pass (docs/judges.md)")
     return code
+
+
+def _asked(what: str, option: str, example: str) -> str:
+    _needs_terminal(f"name the {what} with {option} SPEC, such as {example}")
+    return input(f"{what} (such as {example}): ").strip()
+
+
+def _needs_terminal(instead: str) -> None:
+    if not sys.stdin.isatty():
+        raise InputError(f"start: {instead}")
 
 
 def _refuse(name: str, model: object) -> None:
