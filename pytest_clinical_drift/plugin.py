@@ -64,7 +64,10 @@ def pytest_load_initial_conftests(
     namespace = early_config.known_args_namespace
     asked_for = list(namespace.file_or_dir)
     if gated:
-        namespace.file_or_dir = paths or [str(_conftest_anchor(early_config))]
+        folders = (early_config.invocation_params.dir, early_config.rootpath)
+        # a file, whose folder's conftest may be loaded; a folder would bring in its test folders as well
+        anchors = [folder / "conftest.py" for folder in folders if (folder / "conftest.py").is_file()]
+        namespace.file_or_dir = paths or [str((*anchors, Path(__file__))[0])]
     result = yield
     namespace.file_or_dir = asked_for
     _offer_short_names(early_config, parser)
@@ -84,14 +87,6 @@ def _gated_and_paths(args: list[str], namespace: argparse.Namespace) -> tuple[bo
             if not equals and args[position + 1] in paths:
                 paths.remove(args[position + 1])
     return gated, paths
-
-
-def _conftest_anchor(config: pytest.Config) -> Path:
-    """A file whose folder's conftest may be loaded; a folder would bring in its test folders as well."""
-    for folder in (config.invocation_params.dir, config.rootpath):
-        if (folder / "conftest.py").is_file():
-            return folder / "conftest.py"
-    return Path(__file__)
 
 
 def _offer_short_names(config: pytest.Config, parser: pytest.Parser) -> None:
@@ -129,8 +124,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_clinical_drift.gate.hooks import ActivePlugin  # heavy parts only when there is something to gate
 
         config.pluginmanager.register(ActivePlugin.from_config(config), _ACTIVE)
-    else:
-        _refuse_idle_options(config)
+    elif given := _given_options(config.option):  # they were meant for us
+        taken = "--model" in config.stash.get(_NAMES_TAKEN, [])
+        why = " (this project's conftest defines --model itself)" if taken else ""
+        raise pytest.UsageError(f"{given[0]} needs --drift-model SPEC{why}")
 
 
 def _given_options(namespace: argparse.Namespace) -> list[str]:
@@ -138,14 +135,6 @@ def _given_options(namespace: argparse.Namespace) -> list[str]:
     from pytest_clinical_drift.gate.options import OPTIONS, destination
 
     return [name for name, _, _ in OPTIONS[1:] if getattr(namespace, destination(name)) not in (None, [], False)]
-
-
-def _refuse_idle_options(config: pytest.Config) -> None:
-    """Our options without a model were meant for us: say what is missing, and why `--model` did not reach us."""
-    if given := _given_options(config.option):
-        taken = "--model" in config.stash.get(_NAMES_TAKEN, [])
-        why = " (this project's conftest defines --model itself)" if taken else ""
-        raise pytest.UsageError(f"{given[0]} needs --drift-model SPEC{why}")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -70,7 +70,6 @@ _Add = Callable[..., _Command]
 
 
 def _add_runs(add: _Add) -> None:
-    """Commands about runs."""
     command = add(
         "start",
         "from nothing to a first verdict: check candidate and judge, print the cost, "
@@ -128,7 +127,6 @@ def _add_runs(add: _Add) -> None:
 
 
 def _add_cases(add: _Add) -> None:
-    """Commands about cases."""
     command = add("new", "write a commented case to start from")
     command.text("case_id", "CASE_ID", "lower-case words with hyphens, such as asthma-and-nuts")
     command.path("--out", "DIR", "default: this folder", default=".")
@@ -151,7 +149,6 @@ def _add_cases(add: _Add) -> None:
 
 
 def _add_judges(add: _Add) -> None:
-    """Commands about judges and reviewers."""
     purpose = "measure a judge on labelled texts; exit 7 if it decides nothing"
     command = add("calibrate", purpose, "gate.starting:calibrate")
     command.repeated(

@@ -223,13 +223,14 @@ class ActivePlugin(GroupsPlugin):
         self._interrupted |= session.exitstatus == pytest.ExitCode.INTERRUPTED
         self._interrupted |= isinstance(sys.exc_info()[1], KeyboardInterrupt)
         broken_off = self._results.scorer_failed or self._interrupted
+        runner = self.run.runner
         try:
-            if self.run.runner is not None:
-                self.run.runner.stop(interrupted=broken_off)
+            if runner is not None:
+                runner.stop(interrupted=broken_off)
                 self.run.session.stop()
             with delayed_interrupt() as pressed:
-                self._finish(session)
-            if self.run.runner is not None:
+                self._judge_and_write(session)
+            if runner is not None:
                 self._closing_remarks += ending_remarks(self.run, self.collected, broken_off=broken_off)
             if pressed:
                 session.exitstatus = pytest.ExitCode.INTERRUPTED
@@ -238,12 +239,17 @@ class ActivePlugin(GroupsPlugin):
             session.exitstatus = pytest.ExitCode.INTERRUPTED
             self._problem = "Ctrl-C before the results were written: run again"
 
-    def _finish(self, session: pytest.Session) -> None:
+    def _judge_and_write(self, session: pytest.Session) -> None:
         """Judge the set, write what is known of it, and report it to pytest."""
-        transcripts = {case.case_id: self._results.made[case.case_id].transcripts for case in self.collected.cases}
-        if self.collected.cases:
+        made = self._results.made
+        transcripts = {case.case_id: made[case.case_id].transcripts for case in self.collected.cases}
+        if transcripts:
             result = judge_run(self.run, self.collected, transcripts)
             self._finished = enter_in_ledger(result, self.run.inputs, self.run.results)
+        elif made:
+            of = f"on {len(made)} of {counted(len(self.run.cases), 'case')}"
+            remark = f"clinical-drift: your own tests {of}: no release verdict (add {STUDY} for the gate)"
+            self._closing_remarks.append(remark)
         try:
             if self._finished is not None:
                 self._written = publish_run(self.run, self._finished, transcripts)
@@ -253,11 +259,6 @@ class ActivePlugin(GroupsPlugin):
             self._problem = f"the results could not be written: {sentence(error)}"
         if self._finished is not None:
             report_whole(session, whole_result(self._finished, self.collected, self._problem))
-        elif used := len(self._results.made):
-            of = f"on {used} of {counted(len(self.run.cases), 'case')}"
-            self._closing_remarks.append(
-                f"clinical-drift: your own tests {of}: no release verdict (add {STUDY} for the gate)"
-            )
         if self._results.handoff is not None:
             self._results.handoff.cleanup()
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):

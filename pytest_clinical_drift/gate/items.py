@@ -92,7 +92,6 @@ class DriftResult:
         return "\n".join((case_report(self.verdict, judge=self.judge), *self._tracebacks()))
 
     def _tracebacks(self) -> list[str]:
-        """Where the project's own function failed."""
         failures = [reply.error for run in self.transcripts for reply in run.replies if reply.error]
         return [failure.trace.lstrip("\n") for failure in failures if failure.trace][:1]
 

@@ -160,7 +160,11 @@ class _Launch:
             if self._stop.is_set():
                 return "stopped"
             if code == _BAD_INPUT:
-                raise InputError(f"{job.shard}: {_last_error(job.log)}")
+                text = job.log.read_text(encoding="utf-8", errors="replace") if job.log.exists() else ""
+                lines = [line for line in text.splitlines() if line.strip()]
+                said = [line for line in lines if line.startswith("ERROR: ")] or lines
+                why = said[-1].removeprefix("ERROR: ") if said else f"bad input; see {shown(job.log)}"
+                raise InputError(f"{job.shard}: {why}")
             if code in _JUDGED and job.published is not None:
                 self._say(f"{job.shard}: finished (exit code {code})")
                 return "finished"
@@ -173,13 +177,6 @@ class _Launch:
         """Such as "shards: 1 finished, 2 running, 1 waiting"."""
         states = Counter(self._states.values())
         return f"shards: {', '.join(f'{states[state]} {state}' for state in sorted(states))}"
-
-
-def _last_error(log: Path) -> str:
-    """The sentence in which pytest refused the shard."""
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
-    errors = [line for line in lines if line.startswith("ERROR: ")] or [line for line in lines if line.strip()]
-    return errors[-1].removeprefix("ERROR: ") if errors else f"bad input; see {shown(log)}"
 
 
 @contextmanager

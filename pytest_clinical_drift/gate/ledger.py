@@ -17,6 +17,7 @@ from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.versions import PACKAGE
 
 FILE_NAME = "ledger.jsonl"
+_CANDIDATE = ("subject", "revision", "system_prompt")
 _MERGED = ("merged", "verdict", "version")
 _WATCHED = ("cases", "thresholds", "prompts", "settings", "judge")
 _UNKNOWN = "unknown"
@@ -26,13 +27,13 @@ Entry = dict[str, Any]
 
 def record_run(folder: Path, manifest: Manifest, *, verdict: Verdict, selected: int, total: int) -> str:
     """Append the run and say which attempt it is; what cannot be written is said, never raised."""
-    hashes = manifest.hashes
+    hashes, decoding = manifest.hashes, json.dumps(dict(manifest.decoding), sort_keys=True, default=str)
     entry = {
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        **_candidate(manifest),
-        "settings": hashlib.sha256(
-            json.dumps(dict(manifest.decoding), sort_keys=True, default=str).encode()
-        ).hexdigest(),
+        "subject": manifest.model,
+        "revision": manifest.revision,
+        "system_prompt": hashes.system_prompt,
+        "settings": hashlib.sha256(decoding.encode()).hexdigest(),
         "cases": hashes.cases,
         "thresholds": hashes.thresholds,
         "prompts": hashes.prompts,
@@ -99,19 +100,10 @@ def controls_of(folder: Path, manifest: Manifest) -> InstrumentCheck | None:
     return InstrumentCheck(len(got) - len(wrong), tuple(sorted(wrong)), len(CONTROLS)) if got else None
 
 
-def _candidate(manifest: Manifest) -> Entry:
-    """What several runs of one candidate have in common."""
-    return {
-        "subject": manifest.model,
-        "revision": manifest.revision,
-        "system_prompt": manifest.hashes.system_prompt,
-    }
-
-
 def _runs_of(manifest: Manifest, entries: list[Entry]) -> tuple[list[Entry], list[Entry]]:
     """All runs of a candidate, and those over the full set."""
-    candidate = _candidate(manifest)
-    mine = [entry for entry in entries if all(entry.get(key) == value for key, value in candidate.items())]
+    candidate = (manifest.model, manifest.revision, manifest.hashes.system_prompt)
+    mine = [entry for entry in entries if tuple(map(entry.get, _CANDIDATE)) == candidate]
     return mine, [entry for entry in mine if entry["verdict"] != Verdict.PARTIAL]
 
 

@@ -100,7 +100,6 @@ class ResultWithoutTest:
 
     @property
     def _longrepr(self) -> Any:
-        """What pytest keeps as the text of this result."""
         if self.outcome == "passed":
             return None
         try:
@@ -180,7 +179,6 @@ def write_figures(config: pytest.Config, report: pytest.TestReport, figures: lis
 
 
 def figure_lines(figures: list[Property], text: str = "") -> str:
-    """The text of a junit file's system-out."""
     lines = [f"{name}={value}" for name, value in figures]
     return printable("\n".join([*lines, "", text] if text else lines))
 

@@ -59,7 +59,6 @@ class Reopened:
 
     @property
     def questions(self) -> dict[str, Question]:
-        """By id."""
         return {question.id: question for talk in self.conversations for question in talk.questions}
 
     @property

@@ -55,7 +55,6 @@ class SetResult:
 
     @property
     def runs(self) -> list[CaseAssessment]:
-        """Every conversation."""
         return [run for case in self.cases for run in case.repeats]
 
     def judge(self, deciders: Deciders) -> SetVerdict:
@@ -82,7 +81,6 @@ class SetResult:
         return verdict
 
     def result(self, manifest: Manifest, reviewed: ReviewRecord | None = None) -> RunResult:
-        """The record of the run, once the set is judged."""
         if self.verdict is None:
             raise ValueError("the set has not been judged yet")
         return build_result(
@@ -215,7 +213,6 @@ def counts_of(runs: Sequence[CaseAssessment], prices: Prices) -> dict[str, Any]:
 
 
 def _costing(prompt: int, completion: int, prices: Prices) -> TokenCounts:
-    """Tokens with their cost by prices per million."""
     cost = round(token_cost(prompt, completion, prices), 4) if prices else None
     return TokenCounts(prompt=prompt, completion=completion, prices_per_million=prices, cost=cost)
 
@@ -260,7 +257,6 @@ def _missing_judge(run: GateRun, unanswered: int) -> Reason | None:
 
 
 def set_properties(result: RunResult) -> list[Property]:
-    """The set's figures for junit."""
     return [
         *((item.metric, _figure(item)) for item in result.judgements if item.value is not None),
         ("pairs_evaluated", sum(run.conflict.pairs for run in result.runs)),
@@ -292,6 +288,5 @@ def _figure(item: MetricVerdict) -> float | str | None:
 
 
 def _alarm_counts(runs: Sequence[CaseAssessment]) -> list[Property]:
-    """How many alarms are in which state."""
     states = [alarm.state for run in runs for alarm in run.alarms]
     return [(f"alarms_{state}", states.count(state)) for state in AlarmState]

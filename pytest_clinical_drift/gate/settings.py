@@ -2,7 +2,7 @@
 
 import difflib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,6 @@ from pytest_clinical_drift.gate.options import OPTIONS, RESULTS, STORE, destinat
 _ADDED_UP, _BETWEEN = ("header",), "\n"
 """Settings that may be given several times, and what stands between their values."""
 _INI_ONLY = ("drift_embedder", "drift_probes", "drift_junit_properties")
-_PATHS = ("system", "probe", "thresholds", "baseline", "interludes")
-_NUMBERS, _PRICES = ("nli_stride", "repeats", "turns"), ("prices", "judge_prices")
-_SWITCHES = ("strict", "single_message", "pdsqi")
-"""Options whose value is read alike, by the name of their setting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +64,19 @@ class Settings:
 def read_settings(config: pytest.Config) -> Settings:
     """What the user asked for: options win over ini keys, paths are relative to where they were written."""
     option = config.option
-    shard = parse_shard(option.drift_shard) if option.drift_shard is not None else None
+    shard, store = None, Path(STORE)
+    if option.drift_shard is not None:
+        shard = parse_shard(option.drift_shard)
+        store = store.with_stem(f"{store.stem}-{shard.index}-of-{shard.count}")  # shards side by side resume their own
+    read_alike: dict[Callable[[pytest.Config, str], Any], tuple[str, ...]] = {
+        path_option: ("system", "probe", "thresholds", "baseline", "interludes"),
+        _number: ("nli_stride", "repeats", "turns"),
+        _prices: ("prices", "judge_prices"),
+        _text: ("ner", "budget"),
+        switched_on: ("strict", "single_message", "pdsqi"),
+    }
     given: dict[str, Any] = {
-        **{name: path_option(config, f"drift_{name}") for name in _PATHS},
-        **{name: _number(config, f"drift_{name}") for name in _NUMBERS},
-        **{name: _prices(config, f"drift_{name}") for name in _PRICES},
-        **{name: _text(config, f"drift_{name}") for name in ("ner", "budget")},
-        **{name: switched_on(config, f"drift_{name}") for name in _SWITCHES},
+        **{name: read(config, f"drift_{name}") for read, names in read_alike.items() for name in names},
         "cases": Path("long") if _text(config, "drift_cases") == "long" else path_option(config, "drift_cases"),
         "embedder": config.getini("drift_embedder") or None,
     }
@@ -86,7 +88,7 @@ def read_settings(config: pytest.Config) -> Settings:
         judges=_judges(config),
         judge_settings=read_pairs([*config.getini("drift_judge_set"), *option.drift_judge_set], "--drift-judge-set"),
         results=Path(_text(config, "drift_results") or RESULTS),
-        store=Path(_text(config, "drift_store") or _store_of(shard)),
+        store=Path(_text(config, "drift_store") or store),
         shard=shard,
         record=_one_of(_text(config, "drift_record"), "--drift-record", RECORD_PLACES),
         probe_every_turn=_one_of(config.getini("drift_probes"), "drift_probes", ("schedule", "all")) == "all",
@@ -95,12 +97,6 @@ def read_settings(config: pytest.Config) -> Settings:
     if settings.interludes is not None and settings.turns is None:
         raise InputError("--drift-interludes needs --drift-turns N: interludes fill the turns that a case lacks")
     return settings
-
-
-def _store_of(shard: Shard | None) -> Path:
-    """The reply cache where none is named; shards side by side resume their own."""
-    place = Path(STORE)
-    return place.with_stem(f"{place.stem}-{shard.index}-of-{shard.count}") if shard else place
 
 
 def _refuse_unknown_keys(config: pytest.Config) -> None:
@@ -139,14 +135,29 @@ def path_option(config: pytest.Config, name: str) -> Path | None:
 def _number(config: pytest.Config, name: str) -> int | None:
     if (text := _text(config, name)) is None:
         return None
-    option = "--" + name.replace("_", "-")
     try:
         number = int(text)
     except ValueError:
-        raise InputError(f"{option}: expected a whole number, found {text!r}") from None
+        raise InputError(f"{_option(name)}: expected a whole number, found {text!r}") from None
     if number < 1:
-        raise InputError(f"{option}: expected at least 1, found {number}")
+        raise InputError(f"{_option(name)}: expected at least 1, found {number}")
     return number
+
+
+def _prices(config: pytest.Config, name: str) -> tuple[float, float] | None:
+    if (text := _text(config, name)) is None:
+        return None
+    try:
+        prompt, completion = map(float, text.split(","))
+    except ValueError:
+        prompt = completion = math.nan
+    if not (0 <= prompt < math.inf and 0 <= completion < math.inf):
+        raise InputError(f"{_option(name)}: expected two prices of 0 or more such as 2.5,10, found {text!r}")
+    return prompt, completion
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
 
 
 def _one_of(value: str | None, option: str, known: Sequence[str]) -> str:
@@ -154,19 +165,6 @@ def _one_of(value: str | None, option: str, known: Sequence[str]) -> str:
     if value and value not in known:
         raise InputError(f"{option}: expected one of {', '.join(known)}, found {value!r}")
     return value or known[0]
-
-
-def _prices(config: pytest.Config, name: str) -> tuple[float, float] | None:
-    if (text := _text(config, name)) is None:
-        return None
-    try:
-        prompt, completion = (float(part) for part in text.split(","))
-    except ValueError:
-        prompt = completion = math.nan
-    if not (0 <= prompt < math.inf and 0 <= completion < math.inf):
-        option = "--" + name.replace("_", "-")
-        raise InputError(f"{option}: expected two prices of 0 or more such as 2.5,10, found {text!r}")
-    return prompt, completion
 
 
 def _judges(config: pytest.Config) -> tuple[str, ...]:

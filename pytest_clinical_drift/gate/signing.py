@@ -23,12 +23,7 @@ from pytest_clinical_drift.results.releases import (
     rereads_in,
     write_release,
 )
-from pytest_clinical_drift.results.ssh_signatures import (
-    developers_in,
-    is_signed_by,
-    names_of_key,
-    sign_file,
-)
+from pytest_clinical_drift.results.ssh_signatures import developers_in, is_signed_by, names_of_key, sign_file
 from pytest_clinical_drift.verdict.states import Verdict
 
 

@@ -13,12 +13,7 @@ from pytest_clinical_drift.gate.items import STUDY
 from pytest_clinical_drift.gate.pytest_reports import Say
 from pytest_clinical_drift.gate.run import GateRun, judge_policy
 from pytest_clinical_drift.gate.settings import Settings, read_pairs
-from pytest_clinical_drift.judging.calibration_file import (
-    file_name,
-    fingerprint,
-    read_calibration,
-    write_calibration,
-)
+from pytest_clinical_drift.judging.calibration_file import file_name, fingerprint, read_calibration, write_calibration
 from pytest_clinical_drift.judging.judge_options import make_judges, procedure_of
 from pytest_clinical_drift.judging.labelled import LabelledSet, load_calibration_set
 from pytest_clinical_drift.judging.make_calibration import CALIBRATIONS, cost_line, make_calibration
