@@ -100,7 +100,7 @@ MANIFEST = {
     "questions": "questions put to the judge",
     "unanswered": "of them without an answer",
     "ner": "entity extractor",
-    "stride": "every how manyth pair of advice was compared",
+    "stride": "every Nth pair of advice was compared",
     "repeats": "conversations per case",
     "seed": "of every bootstrap and sample",
     "turns": "turns to which every case was stretched; null: each has its own",
