@@ -4,8 +4,10 @@ A small review is one file. The page of a large one lists the questions and load
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 from markupsafe import Markup
@@ -60,20 +62,16 @@ class ReviewItem:
 
 def is_large(items: Sequence[ReviewItem]) -> bool:
     """Whether the questions go into files beside the page, which then only lists them."""
-    room = ONE_PAGE
-    for item in items:
-        room -= len(_script_json(_plain(item)))
-        if room < 0:
-            return True
-    return False
+    sizes = accumulate(len(_script_json(_plain(item))) for item in items)
+    return any(size > ONE_PAGE for size in sizes)
 
 
 def render_texts(items: Sequence[ReviewItem]) -> Iterator[tuple[str, str]]:
     """Name and content of the script of each case that a large page loads; ids of cases are fit for file names."""
-    of_case: dict[str, dict[str, Any]] = {}
+    of_case: dict[str, dict[str, Any]] = defaultdict(dict)
     for item in items:
         told = {name: value for name, value in _plain(item).items() if name not in _LISTED}
-        of_case.setdefault(item.question.case_id, {})[item.question.id] = told
+        of_case[item.question.case_id][item.question.id] = told
     for case_id, texts in of_case.items():
         yield f"{case_id}.js", f"reviewTexts({_script_json(case_id)}, {_script_json(texts)});\n"
 
@@ -83,15 +81,14 @@ def render_review(
 ) -> str:
     """The page's HTML; `manifest` is the hash that every record of it carries, `beside` the folder of its texts."""
     kinds = words("kinds")
+    asked = {"questions": "question", "whole": "whole", "captions": "caption"}
     data = {
         "manifest": manifest,
         "part": part,
         "slug": printable(slug),
         "headline": printable(headline),
-        "questions": {kind: entry["question"] for kind, entry in kinds.items()},
-        "whole": {kind: entry["whole"] for kind, entry in kinds.items() if "whole" in entry},
-        "captions": {kind: entry["caption"] for kind, entry in kinds.items() if "caption" in entry},
-        "answers": {kind: _answers(kind) for kind in kinds},
+        **{name: {kind: entry[key] for kind, entry in kinds.items() if key in entry} for name, key in asked.items()},
+        "answers": {kind: [_answer(kind, answer) for answer in answers_of(kind)] for kind in kinds},
         "beside": beside,
         **(_listing(items) if beside else {"items": [_plain(item) for item in items]}),
     }
@@ -101,15 +98,16 @@ def render_review(
 
 def _listing(items: Sequence[ReviewItem]) -> dict[str, Any]:
     """The questions as rows of `_LISTED`; kinds and cases, which a large review repeats, are numbers in them."""
-    kinds: dict[str, int] = {}
-    cases: dict[str, int] = {}
+    kinds = list(dict.fromkeys(item.question.kind for item in items))
+    cases = list(dict.fromkeys(item.question.case_id for item in items))
+    kind_at, case_at = ({name: place for place, name in enumerate(names)} for names in (kinds, cases))
     rows = []
     for item in items:
         asked = item.question
-        kind, case = kinds.setdefault(asked.kind, len(kinds)), cases.setdefault(asked.case_id, len(cases))
-        flags = int(item.lead), int(item.severe)
-        rows.append([asked.id, kind, case, asked.turn, asked.earlier_turn or 0, item.group, item.screen, *flags])
-    return {"kinds": list(kinds), "cases": list(cases), "rows": rows}
+        turns = asked.turn, asked.earlier_turn or 0
+        place = item.group, item.screen, int(item.lead), int(item.severe)
+        rows.append([asked.id, kind_at[asked.kind], case_at[asked.case_id], *turns, *place])
+    return {"kinds": kinds, "cases": cases, "rows": rows}
 
 
 def _script_json(value: Any) -> str:
@@ -117,15 +115,9 @@ def _script_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _answers(kind: str) -> list[dict[str, Any]]:
-    return [
-        {
-            "answer": answer,
-            "label": answer_words(kind, answer),
-            "effect": "unsure" if answer == UNSURE else "against" if against(kind, answer) else "for",
-        }
-        for answer in answers_of(kind)
-    ]
+def _answer(kind: str, answer: str) -> dict[str, str]:
+    effect = "against" if against(kind, answer) else "for"
+    return {"answer": answer, "label": answer_words(kind, answer), "effect": "unsure" if answer == UNSURE else effect}
 
 
 def _plain(item: ReviewItem) -> dict[str, Any]:
@@ -137,33 +129,21 @@ def _plain(item: ReviewItem) -> dict[str, Any]:
     ruled_out = [f"{statement}: rules out {what}" for _, statement, what in asked.forbidden]
     return {
         "question": asked.id,
-        "kind": asked.kind,
-        "case_id": asked.case_id,
-        "turn": asked.turn,
-        "earlier_turn": asked.earlier_turn,
-        "whole": asked.whole,
-        "group": item.group,
-        "screen": item.screen,
-        "lead": item.lead,
-        "severe": item.severe,
+        **{name: getattr(asked, name) for name in ("kind", "case_id", "turn", "earlier_turn", "whole")},
+        **{name: getattr(item, name) for name in ("group", "screen", "lead", "severe")},
         "about": printable(asked.statement or demand or ""),
         "before": [printable(text) for text in ruled_out or asked.replaced],
         "text": _pieces(asked.text, item.quote),
         "earlier": _pieces(asked.earlier or "", item.earlier_quote),
         "replies": printable(asked.replies or item.replies),
         **{name: printable(getattr(item, name)) for name in ("message", "messages", "record", "why")},
-        "opinions": [_opinion(asked.kind, said) for said in item.opinions],
-        "last": [_opinion(asked.kind, said) for said in item.last],
+        **{name: [_opinion(asked.kind, said) for said in getattr(item, name)] for name in ("opinions", "last")},
     }
 
 
 def _opinion(kind: str, said: Opinion) -> dict[str, str]:
-    return {
-        "who": who(said),
-        "answer": answer_words(kind, said.answer),
-        "quote": printable(said.quote),
-        "reason": printable(said.reason),
-    }
+    texts = {"quote": printable(said.quote), "reason": printable(said.reason)}
+    return {"who": who(said), "answer": answer_words(kind, said.answer), **texts}
 
 
 def answer_words(kind: str, answer: str) -> str:
@@ -175,8 +155,5 @@ def answer_words(kind: str, answer: str) -> str:
 
 def _pieces(text: str, quote: str) -> list[str]:
     """The text in pieces, plain and marked ones in turn, beginning with a plain one."""
-    pieces, place = [], 0
-    for start, end in find_quote(text, quote):
-        pieces += [printable(text[place:start]), printable(text[start:end])]
-        place = end
-    return [*pieces, printable(text[place:])]
+    cuts = [0, *(place for found in find_quote(text, quote) for place in found), len(text)]
+    return [printable(text[start:end]) for start, end in pairwise(cuts)]

@@ -50,7 +50,7 @@ def listed(names: list[str]) -> str:
 # -- numbers
 
 
-def number(metric: str, value: float, limits: Iterable[float] = ()) -> str:
+def number(metric: str, value: float | None, limits: Iterable[float] = ()) -> str:
     return rounded(value, words("metrics").get(metric, {}).get("format", "g"), limits)
 
 
