@@ -15,9 +15,9 @@ from pytest_clinical_drift.gate.set_result import SetResult, counts_of
 from pytest_clinical_drift.report.headlines import next_step
 from pytest_clinical_drift.report.markdown import publish_markdown
 from pytest_clinical_drift.report.terminal import fill, render_summary
-from pytest_clinical_drift.results.dossier_file import read_sheet
 from pytest_clinical_drift.results.folders import TRANSCRIPTS, RunFolder, check_results_place
 from pytest_clinical_drift.results.manifest import JudgeRecord, Manifest, TokenCounts
+from pytest_clinical_drift.results.releases import read_sheet
 from pytest_clinical_drift.results.shards import ShardRun, Shards, find_shards
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer

@@ -25,11 +25,10 @@ from pytest_clinical_drift.report.markdown import publish_markdown
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.report.terminal import fill, render_summary, verdict_line
-from pytest_clinical_drift.results.dossier_file import Sheet
 from pytest_clinical_drift.results.folders import CASE_PAGES, RunFolder
 from pytest_clinical_drift.results.inputs import GateInputs, StoredJudgement, store_judged, write_inputs
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.results.releases import record_hash, standing_of
+from pytest_clinical_drift.results.releases import Sheet, record_hash, standing_of
 from pytest_clinical_drift.verdict.states import Verdict
 
 GATE = "whole-set"

@@ -21,10 +21,9 @@ from pytest_clinical_drift.report.headlines import change_lines, next_step, revi
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.review_page import FILE_NAME, ReviewItem, is_large, render_review, render_texts
 from pytest_clinical_drift.report.words import counted
-from pytest_clinical_drift.results.dossier_file import read_sheet
 from pytest_clinical_drift.results.files import read_results
 from pytest_clinical_drift.results.models import ReviewRecord
-from pytest_clinical_drift.results.releases import newest_release, record_hash, releases_below
+from pytest_clinical_drift.results.releases import newest_release, read_sheet, record_hash, releases_below
 from pytest_clinical_drift.scoring.assessment import AlarmState
 
 FOLDER = "reviewed"

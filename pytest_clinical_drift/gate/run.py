@@ -28,10 +28,10 @@ from pytest_clinical_drift.judging.session import Group, JudgedConversation, Jud
 from pytest_clinical_drift.report.words import kind_name, listed
 from pytest_clinical_drift.results.build import case_result
 from pytest_clinical_drift.results.comparing import check_comparable, load_baseline
-from pytest_clinical_drift.results.dossier_file import Sheet, read_sheet
 from pytest_clinical_drift.results.folders import RunFolder, check_results_place
 from pytest_clinical_drift.results.inputs import GateInputs
 from pytest_clinical_drift.results.models import CaseResult
+from pytest_clinical_drift.results.releases import Sheet, read_sheet
 from pytest_clinical_drift.scoring.alignment import find_embedder
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer

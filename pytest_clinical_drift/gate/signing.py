@@ -9,7 +9,6 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.pytest_reports import Say
 from pytest_clinical_drift.judging.rulings import person
 from pytest_clinical_drift.report.page import text_lines
-from pytest_clinical_drift.results.dossier_file import read_sheet
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.folders import RUNS
 from pytest_clinical_drift.results.models import RunResult
@@ -19,6 +18,7 @@ from pytest_clinical_drift.results.releases import (
     Release,
     made_of,
     read_release,
+    read_sheet,
     record_hash,
     rereads_in,
     write_release,

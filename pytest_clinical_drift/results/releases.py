@@ -1,22 +1,28 @@
-"""A signed decision on a run (`release.json`), and what a person who signs has to know beyond the run itself."""
+"""A signed decision on a run (`release.json`), and what a person who signs has to know beyond the run itself: the sheet
+of the project (`dossier.yaml`), its hazards, earlier releases."""
 
+import contextlib
 import datetime
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from pytest_clinical_drift.cases.faults import first_fault
+from pytest_clinical_drift.cases.files import parse_data, read_text
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.metrics.intervals import proportion_interval
-from pytest_clinical_drift.results.dossier_file import Sheet
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_record
 from pytest_clinical_drift.results.manifest import Manifest, Record
 from pytest_clinical_drift.results.models import SCHEMA_VERSION, RunResult
 from pytest_clinical_drift.results.ssh_signatures import has_keygen, is_signed_by
 from pytest_clinical_drift.verdict.states import WORST_FIRST, Verdict
 
+SHEET_FILE = "dossier.yaml"
 RELEASE_FILE = "release.json"
 Decision = Literal["accept", "accept-until", "reject"]
 SignatureState = Literal["valid", "invalid", "not checked"]
@@ -60,11 +66,56 @@ class HazardRow:
     """The cases that have this verdict. It is theirs: a case may name several hazards, and a finding names none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    what: str
-    before: str
-    now: str
+# -- what a project says about its release, beside the figures of a run
+
+
+class Sheet(BaseModel):
+    """The project's sheet; keys that are not named here are shown in the annex."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)
+
+    intended_use: str | None = None
+    clinical_safety_officer: str | None = None
+    hazards: dict[str, str] = Field(default_factory=dict, validation_alias=AliasChoices("hazards", "hazard_ids"))
+    """Every hazard of the log, by id with its title; those that no case covers are named on the page to sign."""
+    approved_limits: str | None = Field(default=None, pattern="^[0-9a-f]{8,64}$")
+    """Hash of the approved thresholds, or how it begins."""
+    last_release: Path | None = None
+    """The `release.json` of the last signed release; without it the newest one in the results folder."""
+    allowed_signers: Path | None = None
+    """Who may sign, in the format of ssh-keygen; relative to this file."""
+
+    @field_validator("hazards", mode="before")
+    @classmethod
+    def _by_id(cls, given: Any) -> Any:
+        if isinstance(given, list):
+            return {str(name): "" for name in given}
+        return {} if given is None else given
+
+    @property
+    def others(self) -> dict[str, Any]:
+        """What else the sheet says."""
+        return dict(self.model_extra or {})
+
+
+def read_sheet(root: Path) -> Sheet:
+    """The sheet of a project, empty where there is none; InputError in one sentence where it cannot be used."""
+    file = root / SHEET_FILE
+    data = (parse_data(file, read_text(file)) or {}) if file.is_file() else {}
+    if not isinstance(data, dict):
+        raise InputError(f"{file}: expected fields such as intended_use and hazards, found {type(data).__name__}")
+    try:
+        sheet = Sheet.model_validate({str(key): value for key, value in data.items()})
+    except ValidationError as error:
+        raise InputError(f"{file}: {first_fault(error)}") from None
+    places = {name: root / place for name in ("last_release", "allowed_signers") if (place := getattr(sheet, name))}
+    for name, place in places.items():
+        if not place.is_file():
+            raise InputError(f"{file}: {name}: {place} is not a file")
+    return sheet.model_copy(update=places)
+
+
+# -- what the page to sign needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +124,8 @@ class LastRelease:
 
     release: Release
     signature: SignatureState
-    changes: tuple[Change, ...]
+    changed: Mapping[str, str]
+    """What it was made of, of that which this run is not made of any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +223,15 @@ def standing_of(
     controls: InstrumentCheck | None = None,
 ) -> Standing:
     """Everything for the page to sign; `home` is the folder of all results, where earlier releases are looked for."""
+    limits: LimitsState = "not named"
+    if sheet.approved_limits is not None:
+        approved = (result.manifest.hashes.thresholds or "").startswith(sheet.approved_limits)
+        limits = "approved" if approved else "not approved"
     return Standing(
         sha256=sha256,
         sheet=sheet,
         hazards=tuple(_hazard_rows(result, sheet)),
-        limits=_limits_are(result.manifest.hashes.thresholds or "", sheet.approved_limits),
+        limits=limits,
         last=_last_release(result, sha256, sheet, home),
         attempts=attempts,
         controls=controls,
@@ -183,22 +239,16 @@ def standing_of(
     )
 
 
-def _limits_are(limits: str, approved: str | None) -> LimitsState:
-    if approved is None:
-        return "not named"
-    return "approved" if limits.startswith(approved) else "not approved"
-
-
-def _hazard_rows(result: RunResult, sheet: Sheet) -> Iterable[HazardRow]:
+def _hazard_rows(result: RunResult, sheet: Sheet) -> Iterator[HazardRow]:
     verdicts = {case.case_id: case.verdict for case in result.cases}
     for hazard in dict.fromkeys((*sheet.hazards, *result.hazards)):
         cases = result.hazards.get(hazard, ())
-        found = [verdicts.get(case) for case in cases]
-        known = [verdict for verdict in found if verdict is not None]
-        worst = min(known, key=WORST_FIRST.index) if known and len(known) == len(found) else None
-        verdict = Verdict.FAIL if Verdict.FAIL in known else worst
-        at_worst = tuple(case for case in cases if verdict is not None and verdicts.get(case) == verdict)
-        yield HazardRow(hazard, sheet.hazards.get(hazard, ""), cases, verdict, at_worst)
+        known = [verdicts[case] for case in cases if case in verdicts]
+        worst = min(known, key=WORST_FIRST.index, default=None)
+        if len(known) < len(cases) and worst != Verdict.FAIL:
+            worst = None
+        at_worst = tuple(case for case in cases if worst is not None and verdicts.get(case) == worst)
+        yield HazardRow(hazard, sheet.hazards.get(hazard, ""), cases, worst, at_worst)
 
 
 def rereads_in(result: RunResult) -> tuple[int, int]:
@@ -208,9 +258,8 @@ def rereads_in(result: RunResult) -> tuple[int, int]:
 def _rereads(result: RunResult, sha256: str, home: Path | None) -> Rereads | None:
     now = made_of(result.manifest)
     pooled = {sha256: rereads_in(result)}
-    for file in releases_below(home) if home else ():
-        release = _readable(file)
-        if release and all(release.tested.get(what) == now[what] for what in ("judge", "judge prompts")):
+    for _, release in _readable(releases_below(home) if home else ()):
+        if all(release.tested.get(what) == now[what] for what in ("judge", "judge prompts")):
             pooled.setdefault(release.record, release.rereads)
     counts = [count for count in pooled.values() if count[0]]
     read, upheld = (sum(count[place] for count in counts) for place in (0, 1))
@@ -227,14 +276,13 @@ def _last_release(result: RunResult, sha256: str, sheet: Sheet, home: Path | Non
     if sheet.allowed_signers and has_keygen():
         signature = "valid" if is_signed_by(file, release.signer, sheet.allowed_signers) else "invalid"
     now = made_of(result.manifest)
-    changes = [Change(what, release.tested.get(what, "not recorded"), value) for what, value in now.items()]
-    return LastRelease(release, signature, tuple(change for change in changes if change.before != change.now))
+    then = {what: release.tested.get(what, "not recorded") for what in now}
+    return LastRelease(release, signature, {what: value for what, value in then.items() if value != now[what]})
 
 
 def newest_release(files: Iterable[Path], sha256: str) -> tuple[Path, Release] | None:
     """The newest accepted release, other than one of the record itself."""
-    known = [(file, release) for file in files if (release := _readable(file)) and release.record != sha256]
-    accepted = [(file, release) for file, release in known if release.decision != "reject"]
+    accepted = [pair for pair in _readable(files) if pair[1].record != sha256 and pair[1].decision != "reject"]
     return max(accepted, key=lambda pair: pair[1].signed_at, default=None)
 
 
@@ -243,8 +291,7 @@ def releases_below(home: Path) -> list[Path]:
     return [file for place in _PLACES for file in sorted(home.glob(f"{place}/{RELEASE_FILE}"))]
 
 
-def _readable(file: Path) -> Release | None:
-    try:
-        return read_release(file)
-    except InputError:
-        return None
+def _readable(files: Iterable[Path]) -> Iterator[tuple[Path, Release]]:
+    for file in files:
+        with contextlib.suppress(InputError):
+            yield file, read_release(file)

@@ -27,9 +27,8 @@ from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_lev
 from pytest_clinical_drift.report.terminal import case_report, render_summary, sparkline
 from pytest_clinical_drift.report.words import counted, judged_text, listed, rounded, words, worse_text
 from pytest_clinical_drift.results.comparing import NamedRun
-from pytest_clinical_drift.results.dossier_file import Sheet
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.results.releases import standing_of
+from pytest_clinical_drift.results.releases import Sheet, standing_of
 from pytest_clinical_drift.verdict.bands import Limit
 from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 from pytest_clinical_drift.verdict.states import FigureState

@@ -11,9 +11,8 @@ from records import judged, limits, record
 from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.reasons import cut_lines, rests_on_lines, what_this_means
-from pytest_clinical_drift.results.dossier_file import Sheet
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.results.releases import standing_of
+from pytest_clinical_drift.results.releases import Sheet, standing_of
 from pytest_clinical_drift.scoring.assessment import OPEN, AuditCount
 from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import load_thresholds

@@ -16,8 +16,7 @@ from pytest_clinical_drift.report.memory import horizon_text, memory_lines
 from pytest_clinical_drift.report.svg import Line, curve_chart
 from pytest_clinical_drift.report.terminal import render_summary
 from pytest_clinical_drift.results.comparing import NamedRun
-from pytest_clinical_drift.results.dossier_file import Sheet
-from pytest_clinical_drift.results.releases import standing_of
+from pytest_clinical_drift.results.releases import Sheet, standing_of
 from pytest_clinical_drift.scoring.assessment import CaseAssessment, EntityScores
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 

@@ -13,9 +13,8 @@ from pytest_clinical_drift.errors import Failure, FailureCode
 from pytest_clinical_drift.report.clean import opening
 from pytest_clinical_drift.report.dossier_view import alarm_groups
 from pytest_clinical_drift.report.html import render_report
-from pytest_clinical_drift.results.dossier_file import Sheet
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.results.releases import standing_of
+from pytest_clinical_drift.results.releases import Sheet, standing_of
 from pytest_clinical_drift.scoring.assessment import Alarm
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 from pytest_clinical_drift.verdict.thresholds import load_thresholds

@@ -19,9 +19,8 @@ from pytest_clinical_drift.judging.rulings import Opinion
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.memory import horizon_lines, memory_lines
 from pytest_clinical_drift.report.words import words
-from pytest_clinical_drift.results.dossier_file import Sheet
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.results.releases import InstrumentCheck, standing_of
+from pytest_clinical_drift.results.releases import InstrumentCheck, Sheet, standing_of
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 from pytest_clinical_drift.verdict.values import Deciders

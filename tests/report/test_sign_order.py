@@ -11,8 +11,7 @@ from made import alarm, event, flat
 from records import record
 
 from pytest_clinical_drift.report.html import render_report
-from pytest_clinical_drift.results.dossier_file import Sheet
-from pytest_clinical_drift.results.releases import standing_of
+from pytest_clinical_drift.results.releases import Sheet, standing_of
 from pytest_clinical_drift.scoring.assessment import Alarm, CaseAssessment
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 

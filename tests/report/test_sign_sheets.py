@@ -14,15 +14,14 @@ from pytest_clinical_drift.judging.calibration_file import ExternalTable
 from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.judging.rulings import Opinion
 from pytest_clinical_drift.report.html import render_report
-from pytest_clinical_drift.results.dossier_file import Sheet
 from pytest_clinical_drift.results.manifest import JudgeRecord
 from pytest_clinical_drift.results.releases import (
     Attempts,
-    Change,
     InstrumentCheck,
     LastRelease,
     Release,
     Rereads,
+    Sheet,
     made_of,
     standing_of,
 )
@@ -66,10 +65,9 @@ def fullest(hazards: int) -> str:
     titles = dict.fromkeys(named, "Adrenaline does not reach a patient with anaphylaxis in time")
     signed = {"record": "a", "decision": "accept-until", "expires": "2027-01-01", "signer": "ada", "verdict": "PASS"}
     release = Release.model_validate({**signed, "signed_at": "2026-10-01T00:00:00Z"})
-    changes = tuple(Change(what, "e" * 64, now) for what, now in made_of(result.manifest).items())
     standing = replace(
         standing_of(result, "f" * 64, Sheet(hazards=titles, intended_use="to answer patients between visits " * 8)),
-        last=LastRelease(release, "valid", changes),
+        last=LastRelease(release, "valid", dict.fromkeys(made_of(result.manifest), "e" * 64)),
         attempts=Attempts((("2026-11-18", "UNSETTLED"),) * 9, 3, 4),
         controls=InstrumentCheck(8, ("cliff",), 10),
         rereads=Rereads(40, 1, 4, 0.1),

@@ -18,9 +18,8 @@ from pytest_clinical_drift.report.reasons import figure_sentence, reason_texts, 
 from pytest_clinical_drift.report.terminal import alarm_lines, figure_table, render_summary
 from pytest_clinical_drift.report.words import interval_text, judged_text, worse_text
 from pytest_clinical_drift.results.comparing import NamedRun
-from pytest_clinical_drift.results.dossier_file import Sheet
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.results.releases import standing_of
+from pytest_clinical_drift.results.releases import Sheet, standing_of
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 from pytest_clinical_drift.verdict.values import RULES_ONLY, Deciders, MetricVerdict
