@@ -15,11 +15,17 @@ from pytest_clinical_drift.gate.review_plan import decisions_in, review_items, s
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
 from pytest_clinical_drift.judging.rulings import State
-from pytest_clinical_drift.report.case_page import FILE_NAME as CASE_PAGE
-from pytest_clinical_drift.report.case_page import render_cases
 from pytest_clinical_drift.report.headlines import change_lines, next_step, review_bound, run_headline
 from pytest_clinical_drift.report.page import text_lines
-from pytest_clinical_drift.report.review_page import FILE_NAME, ReviewItem, is_large, render_review, render_texts
+from pytest_clinical_drift.report.review_page import (
+    CASES_FILE,
+    FILE_NAME,
+    ReviewItem,
+    is_large,
+    render_cases,
+    render_review,
+    render_texts,
+)
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.files import read_results
 from pytest_clinical_drift.results.models import ReviewRecord
@@ -39,7 +45,7 @@ def review(
     if cases is None or results is not None:
         raise InputError("review: name the results folder of a run, or cases with --cases PATH")
     loaded = load_cases(cases)
-    written = write_atomically(out or Path(CASE_PAGE), render_cases(loaded))
+    written = write_atomically(out or Path(CASES_FILE), render_cases(loaded))
     say(f"{signed_cases(loaded)} of {len(loaded)} cases clinically signed\nwritten: {written}")
     return 0
 

@@ -10,9 +10,8 @@ from pytest_clinical_drift.report.clean import inert, one_line
 from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.memory import horizon_texts, scheduled_turns
-from pytest_clinical_drift.report.page import page_source
+from pytest_clinical_drift.report.page import Line, curve_chart, limit_levels, page_source
 from pytest_clinical_drift.report.reasons import reason_texts
-from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels
 from pytest_clinical_drift.report.terminal import fill, sparkline
 from pytest_clinical_drift.report.words import judged_text, limit_values, number, rounded, span, words
 from pytest_clinical_drift.results.comparing import NamedRun

@@ -6,9 +6,8 @@ from typing import Any
 from markupsafe import Markup
 
 from pytest_clinical_drift.metrics.horizon import FEWEST_CASES, SLOPE_TURNS, Horizon
-from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.report.page import Line, curve_chart, limit_levels, text_lines
 from pytest_clinical_drift.report.sentences import alarm_title
-from pytest_clinical_drift.report.svg import Line, curve_chart, limit_levels
 from pytest_clinical_drift.report.words import rounded, span
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState

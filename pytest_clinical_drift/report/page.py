@@ -1,15 +1,17 @@
-"""Templates: pages that escape everything under a policy by which only our own script runs, and plain sentences."""
+"""Templates: pages that escape everything under a policy by which only our own script runs, plain sentences, and charts
+as inline SVG, themed by the page's style sheet, with a text alternative."""
 
 import base64
 import contextlib
 import hashlib
 import pickle
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from inspect import getmembers, isfunction
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -18,6 +20,8 @@ from markupsafe import Markup
 
 from pytest_clinical_drift.evidence.terms.vocabulary import keep, kept_beside
 from pytest_clinical_drift.report import clean, words
+from pytest_clinical_drift.report.words import rounded
+from pytest_clinical_drift.results.models import LimitRecord
 
 
 class _Compiled(BytecodeCache):
@@ -77,3 +81,121 @@ def page_source(template: str, *, styles: Sequence[str], scripts: Sequence[str] 
 
 def _hash(source: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+
+
+# -- charts
+
+WIDTH, HEIGHT = 720, 280
+LEFT, RIGHT, TOP, BOTTOM = 48, 16, 16, 40
+TOKEN_AXIS = 24
+"""Height of the second axis."""
+
+
+class Line(NamedTuple):
+    label: str
+    values: Sequence[float | None]
+    style: str
+    """Class of the style sheet: colour and dash."""
+
+
+class Level(NamedTuple):
+    label: str
+    value: float
+    style: str = "fail"
+    """pass or fail."""
+
+
+def limit_levels(limits: LimitRecord | None) -> list[Level]:
+    """The lines of a metric's limits in force."""
+    if limits is None:
+        return []
+    return [
+        Level(f"PASS {limits.pass_limit}", limits.pass_value, "pass"),
+        Level(f"CAUTION {limits.caution}", limits.caution_value, "fail"),
+    ]
+
+
+def curve_chart(
+    title: str,
+    lines: Sequence[Line],
+    *,
+    levels: Sequence[Level] = (),
+    band: Sequence[tuple[int, float, float]] = (),
+    marker: tuple[float, str] | None = (10, "T10"),
+    probed: Sequence[int] | None = None,
+    tokens: Mapping[int, float] | None = None,
+    held: Sequence[float] = (),
+) -> Markup:
+    """Rates between 0 and 1 over the turns, with reference lines, an interval band and a marked turn.
+
+    `probed` are the turns that have a value: between them the line goes on. `tokens` of those turns make a second axis.
+    `held` are limits besides the lines drawn that no value may be rounded onto.
+    """
+    turns = max((len(line.values) for line in lines), default=0)
+    if turns == 0:
+        return Markup("")
+    shown = range(1, turns + 1) if probed is None else [turn for turn in probed if turn <= turns]
+    top = TOP + TOKEN_AXIS if tokens else TOP
+
+    def x(turn: float) -> str:
+        return f"{LEFT + (turn - 1) / max(1, turns - 1) * (WIDTH - LEFT - RIGHT):.1f}"
+
+    def y(value: float) -> str:
+        return f"{top + (1 - min(1.0, max(0.0, value))) * (HEIGHT - top - BOTTOM):.1f}"
+
+    held, ticks = [*held, *(level.value for level in levels)], _ticks(turns)
+    source = (
+        environment()
+        .get_template("chart.svg.j2")
+        .render(
+            title=title,
+            lines=[(line, *_curve(line.values, shown, held)) for line in lines],
+            levels=levels,
+            edge=[(turn, high) for turn, _, high in band] + [(turn, low) for turn, low, _ in reversed(band)],
+            held=held,
+            marker=marker,
+            turns=turns,
+            x=x,
+            y=y,
+            size={
+                "width": WIDTH,
+                "height": HEIGHT,
+                "left": LEFT,
+                "right": WIDTH - RIGHT,
+                "top": top,
+                "low": HEIGHT - BOTTOM,
+            },
+            ticks=ticks,
+            tokens=_token_labels(ticks, tokens or {}),
+        )
+    )
+    return Markup(source)
+
+
+def _ticks(turns: int) -> list[int]:
+    """Turns that the axis names: all of a short run, some ten of a long one."""
+    if turns <= 24:
+        return list(range(1, turns + 1, 1 if turns <= 12 else 2))
+    step = next(size for size in (5, 10, 20, 40, 50, 100, 200, 500, 1_000_000) if turns / size <= 10)
+    return [1, *range(step, turns + 1, step)]
+
+
+def _token_labels(ticks: Sequence[int], tokens: Mapping[int, float]) -> list[tuple[int, str]]:
+    """What the second axis names at a tick: the tokens of the last probe up to it; short, as 12.3k."""
+    last = {tick: max((turn for turn in tokens if turn <= tick), default=0) for tick in ticks}
+    counts = [(tick, tokens[turn]) for tick, turn in last.items() if turn]
+    return [(tick, f"{count:,.0f}" if count < 1_000 else f"{count / 1_000:.1f}k") for tick, count in counts]
+
+
+def _curve(
+    values: Sequence[float | None], shown: Sequence[int], limits: Sequence[float]
+) -> tuple[list[list[tuple[int, float]]], str]:
+    """Turns and values of its unbroken stretches; and the values as a screen reader says them, with their turns where
+    others are left out."""
+    there = [(turn, values[turn - 1]) for turn in shown if turn <= len(values)]
+    points = groupby(there, key=lambda point: point[1] is not None)
+    stretches = [[(turn, value) for turn, value in stretch if value is not None] for known, stretch in points if known]
+    said = ["not evaluated" if value is None else rounded(value, limits=limits) for _, value in there]
+    if len(shown) != len(values):
+        said = [f"turn {turn} {text}" for (turn, _), text in zip(there, said, strict=True)]
+    return stretches, ", ".join(said)

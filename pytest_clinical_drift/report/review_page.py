@@ -1,4 +1,5 @@
-"""The review page: alarms one at a time, with their context, for a person to settle; no network.
+"""The pages of `clinical-drift review`: alarms one at a time, with their context, for a person to settle, without a
+network; and cases, which a clinician reads before signing them.
 
 A small review is one file. The page of a large one lists the questions and loads each case from a script beside it.
 """
@@ -12,15 +13,18 @@ from typing import Any
 
 from markupsafe import Markup
 
+from pytest_clinical_drift.cases.case_signatures import case_hash, signed, signed_cases, unsigned_hard_stops
+from pytest_clinical_drift.cases.mark_checks import demands_in
+from pytest_clinical_drift.cases.model import Case, CriticalEntity
 from pytest_clinical_drift.judging.answers import UNSURE, against, answers_of
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.rulings import Opinion
 from pytest_clinical_drift.report.clean import find_quote, printable
-from pytest_clinical_drift.report.page import environment
-from pytest_clinical_drift.report.sentences import who
+from pytest_clinical_drift.report.page import environment, page_source
+from pytest_clinical_drift.report.sentences import grade_rank, who
 from pytest_clinical_drift.report.words import words
 
-FILE_NAME = "review.html"
+FILE_NAME, CASES_FILE = "review.html", "cases_review.html"
 ONE_PAGE = 2_500_000
 """Bytes of questions and texts that one page holds; a larger review has files beside the page, one for each case."""
 _LISTED = ("question", "kind", "case_id", "turn", "earlier_turn", "group", "screen", "lead", "severe")
@@ -157,3 +161,44 @@ def _pieces(text: str, quote: str) -> list[str]:
     """The text in pieces, plain and marked ones in turn, beginning with a plain one."""
     cuts = [0, *(place for found in find_quote(text, quote) for place in found), len(text)]
     return [printable(text[start:end]) for start, end in pairwise(cuts)]
+
+
+# -- cases to sign: facts, grades, demands and where each comes from
+
+
+def render_cases(cases: Sequence[Case]) -> str:
+    """A self-contained page of all cases; every text is escaped."""
+    return page_source(
+        "cases_review.html.j2",
+        styles=("page.css",),
+        sheets=[_sheet(case) for case in cases],
+        signed=signed_cases(cases),
+        unsigned=unsigned_hard_stops(cases),
+        demands_in=demands_in,
+    )
+
+
+def _sheet(case: Case) -> dict[str, Any]:
+    """A case with its facts, the worst first, each with its source and what becomes of it."""
+    facts = [("intake", fact) for fact in case.critical_entities]
+    facts += [(f"turn {turn.turn}", fact) for turn in case.turns for fact in turn.introduces]
+    facts.sort(key=lambda pair: (not pair[1].hard_stop, grade_rank(pair[1].severity or "")))
+    turns = [(f"turn {turn.turn}", turn) for turn in case.turns]
+    return {
+        "case": case,
+        "hash": case_hash(case),
+        "signed": signed(case),
+        "facts": [(source, fact, _changes(case, fact)) for source, fact in facts],
+        "turns": [*turns, ("late, in stretched runs only", case.late)] if case.late else turns,
+    }
+
+
+def _changes(case: Case, fact: CriticalEntity) -> list[str]:
+    default = "annotate" if fact.hard_stop else "supersede"
+    return [
+        f"turn {turn.turn}: {update.becomes or 'ended'}"
+        + (" (a claim: the fact stays)" if (update.policy or default) == "annotate" else "")
+        for turn in case.turns
+        for update in turn.updates
+        if case.fact_named(update.fact) == fact.id
+    ]

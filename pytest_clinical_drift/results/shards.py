@@ -1,6 +1,6 @@
 """The shards of a run: found below folders, checked to be parts of one run, with what is missing of it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,32 +52,28 @@ class Shards:
 
 def find_shards(paths: Sequence[Path]) -> Shards:
     """Read the shards in these folders or below them; InputError where they are not parts of one run."""
-    runs: list[ShardRun] = []
-    broken: list[str] = []
-    for folder in _run_folders(paths, broken):
-        try:
-            if (run := _read(folder, named=folder in paths)) is not None:
-                runs.append(run)
-        except _Broken as error:
-            broken.append(str(error))
+    runs, broken = _read_all(paths)
     if not runs:
         why = f" ({broken[0]})" if broken else ""
         raise InputError(f"merge {paths[0]}: no shard of a run was found{why}")
     runs.sort(key=lambda run: (run.record.index, run.record.ended))
-    for run in runs[1:]:
-        _check_alike(runs[0], run)
     newest: dict[int, ShardRun] = {}
     replaced = []
     for run in runs:
-        earlier = newest.get(run.record.index)
-        if earlier is not None:
+        _check_alike(runs[0], run)
+        if earlier := newest.get(run.record.index):
             if earlier.record.run == run.record.run:
                 raise InputError(f"merge {run.folder}: duplicate of {earlier.folder} ({run.shard}); pass one of them")
             replaced.append(earlier)
         newest[run.record.index] = run
     used = tuple(newest.values())
-    _check_disjoint(used)
-    missing, lacking = _what_is_missing(used)
+    owner: dict[str, ShardRun] = {}
+    for run in used:
+        for case in run.result.cases:
+            if (other := owner.setdefault(case.case_id, run)) is not run:
+                shards = f"{run.shard} and {other.shard}"
+                raise InputError(f"merge {run.folder}: {shards} both have the case {case.case_id}")
+    missing, lacking = _what_is_missing(used[0], set(newest), owner)
     return Shards(used, tuple(replaced), (*missing, *broken), lacking)
 
 
@@ -85,30 +81,35 @@ class _Broken(Exception):
     """A folder that should hold a shard and cannot be used."""
 
 
-def _run_folders(paths: Sequence[Path], broken: list[str]) -> Iterator[Path]:
-    """Folders of runs; a folder without any is reported as broken, an unpublished draft is not looked at."""
+def _read_all(paths: Sequence[Path]) -> tuple[list[ShardRun], list[str]]:
+    """Every shard below these folders, each once, and sentences on those that are broken."""
+    runs: list[ShardRun] = []
+    broken: list[str] = []
     seen: set[Path] = set()
     for path in paths:
-        if not path.is_dir():
-            raise InputError(f"merge {path}: not a folder")
-        folders = [path] if _holds_run(path) else sorted(_below(path))
-        if not folders:
+        if not (folders := _run_folders(path)):
             broken.append(f"{path} holds no run")
         for folder in folders:
-            if (place := folder.resolve()) not in seen:
-                seen.add(place)
-                yield folder
+            if (place := folder.resolve()) in seen:
+                continue
+            seen.add(place)
+            try:
+                run = _read(folder, named=folder in paths)
+                runs += [run] if run is not None else []
+            except _Broken as error:
+                broken.append(str(error))
+    return runs, broken
 
 
-def _holds_run(folder: Path) -> bool:
-    return (folder / RESULTS_FILE).exists() or (folder / INPUTS_FILE).exists()
-
-
-def _below(path: Path) -> Iterator[Path]:
-    for name in (RESULTS_FILE, INPUTS_FILE):
-        for file in path.rglob(name):
-            if not any(part.startswith(".") for part in file.relative_to(path).parts):
-                yield file.parent
+def _run_folders(path: Path) -> list[Path]:
+    """The folder where it holds a run, else those below it that do; an unpublished draft is not looked at."""
+    if not path.is_dir():
+        raise InputError(f"merge {path}: not a folder")
+    names = (RESULTS_FILE, INPUTS_FILE)
+    if any((path / name).exists() for name in names):
+        return [path]
+    files = [file.relative_to(path) for name in names for file in path.rglob(name)]
+    return sorted({path / file.parent for file in files if not any(part.startswith(".") for part in file.parts)})
 
 
 def _read(folder: Path, *, named: bool) -> ShardRun | None:
@@ -145,10 +146,9 @@ def _check_alike(first: ShardRun, other: ShardRun) -> None:
     ours, theirs = _identity(first), _identity(other)
     for what, value in ours.items():
         if value != theirs[what]:
-            pair = (value, theirs[what])
-            values = (
-                f" ({pair[0]}, {pair[1]})" if what in _SHOWN and all(isinstance(v, str | int) for v in pair) else ""
-            )
+            pair = value, theirs[what]
+            told = what in _SHOWN and all(isinstance(v, str | int) for v in pair)
+            values = f" ({pair[0]}, {pair[1]})" if told else ""
             raise InputError(
                 f"merge {other.folder}: {first.shard} and {other.shard} differ in {what}{values}; "
                 "they are not shards of one run"
@@ -184,31 +184,18 @@ def _identity(run: ShardRun) -> dict[str, Any]:
     }
 
 
-def _check_disjoint(used: Sequence[ShardRun]) -> None:
-    owner: dict[str, ShardRun] = {}
-    for run in used:
-        for case in run.result.cases:
-            if (other := owner.setdefault(case.case_id, run)) is not run:
-                raise InputError(f"merge {run.folder}: {run.shard} and {other.shard} both have the case {case.case_id}")
-
-
-def _what_is_missing(used: Sequence[ShardRun]) -> tuple[list[str], dict[str, str]]:
-    """Sentences on shards that are missing or not whole, and the cases that nobody has."""
-    count = used[0].record.count
-    known = {run.record.index: run for run in used}
-    had = {case.case_id for run in used for case in run.result.cases}
+def _what_is_missing(
+    first: ShardRun, present: Collection[int], had: Collection[str]
+) -> tuple[list[str], dict[str, str]]:
+    """Sentences on shards that are missing or not whole, and the cases that nobody has, each with why."""
     sentences: list[str] = []
     lacking: dict[str, str] = {}
-    for index, expected in enumerate(deal_cases(used[0].inputs.cases, count), start=1):
-        absent = [case_id for case_id in expected if case_id not in had]
-        if not absent:
-            continue
-        shard = Shard(index, count)
-        if index in known:
+    for index, expected in enumerate(deal_cases(first.inputs.cases, first.record.count), start=1):
+        shard, absent = Shard(index, first.record.count), [case_id for case_id in expected if case_id not in had]
+        if absent and index in present:
             sentences.append(f"{shard}: {len(absent)} of its {len(expected)} cases were not run")
             lacking |= dict.fromkeys(absent, f"{shard} did not run it")
-        else:
-            cases = f"{len(expected)} case{'s' * (len(expected) > 1)}"
-            sentences.append(f"{shard} is missing ({cases})")
+        elif absent:
+            sentences.append(f"{shard} is missing ({len(expected)} case{'s' * (len(expected) > 1)})")
             lacking |= dict.fromkeys(absent, f"{shard} is missing")
     return sentences, lacking

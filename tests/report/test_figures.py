@@ -22,8 +22,8 @@ from pytest_clinical_drift.report.headlines import run_sentence, unsettled_line
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.judge_text import judge_line, limit_rows
 from pytest_clinical_drift.report.markdown import render_markdown
+from pytest_clinical_drift.report.page import Level, Line, curve_chart, limit_levels
 from pytest_clinical_drift.report.reasons import reason_text, ungated_lines
-from pytest_clinical_drift.report.svg import Level, Line, curve_chart, limit_levels
 from pytest_clinical_drift.report.terminal import case_report, render_summary, sparkline
 from pytest_clinical_drift.report.words import counted, judged_text, listed, rounded, words, worse_text
 from pytest_clinical_drift.results.comparing import NamedRun
@@ -167,7 +167,7 @@ _NOT_SHARES = {
     "run_lines.txt.j2": 5,  # tokens
     "terminal.txt.j2": 1,  # a price
     "memory.py": 1,  # tokens
-    "svg.py": 4,  # coordinates, tokens
+    "page.py": 4,  # coordinates, tokens
     "slate_charts.html.j2": 5,  # coordinates
     "report.py": 1,  # a radius
 }

@@ -13,7 +13,7 @@ from pytest_clinical_drift.metrics.horizon import Horizon
 from pytest_clinical_drift.report.compare import render_markdown
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.memory import horizon_text, memory_lines
-from pytest_clinical_drift.report.svg import Line, curve_chart
+from pytest_clinical_drift.report.page import Line, curve_chart
 from pytest_clinical_drift.report.terminal import render_summary
 from pytest_clinical_drift.results.comparing import NamedRun
 from pytest_clinical_drift.results.releases import Sheet, standing_of
