@@ -10,7 +10,7 @@ from pytest_clinical_drift.cases.timeline import probes_of
 from pytest_clinical_drift.conversation.hygiene import clean_repetition, never_left_reasoning, strip_reasoning
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.subjects.base import Request
-from pytest_clinical_drift.subjects.budget import Budget
+from pytest_clinical_drift.subjects.limits import Budget
 from pytest_clinical_drift.transcript import Exchange, Message, Purpose, Reply, Transcript
 
 VERSION = "1"

@@ -36,7 +36,7 @@ from pytest_clinical_drift.scoring.alignment import find_embedder
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.subjects.base import RunStopped, Subject, remembers
-from pytest_clinical_drift.subjects.budget import Budget
+from pytest_clinical_drift.subjects.limits import Budget
 from pytest_clinical_drift.subjects.replay import ReplaySubject
 from pytest_clinical_drift.subjects.spec import Spec, build_subject, model_slug, parse_spec
 from pytest_clinical_drift.transcript import Transcript

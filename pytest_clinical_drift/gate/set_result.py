@@ -17,7 +17,7 @@ from pytest_clinical_drift.results.inputs import GateInputs, options_hash
 from pytest_clinical_drift.results.manifest import JudgeRecord, Manifest, ShardRecord, TokenCounts
 from pytest_clinical_drift.results.models import CaseResult, ReviewRecord, RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
-from pytest_clinical_drift.subjects.budget import token_cost
+from pytest_clinical_drift.subjects.limits import token_cost
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.baseline import BaselineComparison, apply_baseline, by_id, compare_with_baseline
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason

@@ -19,7 +19,7 @@ from typing import Any
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
 from pytest_clinical_drift.subjects.base import Identity, Request, typed_settings
-from pytest_clinical_drift.subjects.pacing import CaseClock
+from pytest_clinical_drift.subjects.limits import CaseClock
 from pytest_clinical_drift.transcript import Reply
 
 _KNOWN: dict[str, type] = {"revision": str, "timeout": float, "deadline": float, "concurrency": int}

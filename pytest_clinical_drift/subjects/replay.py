@@ -112,41 +112,36 @@ class ReplaySubject:
 
     @cached_property
     def _replies(self) -> dict[_Key, Reply]:
-        replies, self._messages = _read_recording(self._path)
+        path = self._path
+        if not path.exists():
+            raise InputError(f"replay:{path}: no such file or folder")
+        if (path / "run.json").is_file() and (path / "transcripts").is_dir():
+            path = path / "transcripts"  # the folder of a finished run, whose other files are not replies
+        elif runs := sorted({file.parent for file in path.rglob("run.json")} - {path}):
+            raise InputError(f"replay:{path}: holds {len(runs)} of our runs; name one, such as replay:{runs[-1]}")
+        files = sorted(path.rglob("*.jsonl")) + sorted(path.rglob("*.json")) if path.is_dir() else [path]
+        rows = [row for file in files for row in _rows(file)]
+        # the original's `turn_idx` may count from 0, its `turn_num` from 1
+        indices = [row["turn_idx"] for _, row in rows if "turn_num" not in row and isinstance(row.get("turn_idx"), int)]
+        shift = 1 if indices and min(indices) == 0 else 0
+        replies: dict[_Key, Reply] = {}
+        for where, row in rows:
+            key, reply = _key(where, row, shift), _reply(where, row)
+            if isinstance(row.get("message"), str):
+                self._messages[key] = row["message"]
+            earlier = replies.get(key)
+            if earlier is None or earlier.error is not None:
+                replies[key] = reply
+            elif reply.error is None and (reply.text, reply.truncated) != (earlier.text, earlier.truncated):
+                raise InputError(f"{where}: a second, different {key[3]} of case {key[0]}, turn {key[2]}")
+        if not replies:
+            raise InputError(f"{path}: the recording is empty, no reply was found in it")
         return replies
 
     @cached_property
     def _kinds(self) -> set[tuple[str, int, str]]:
         """Case, repeat and purpose of all that is recorded."""
         return {(case_id, repeat, purpose) for case_id, repeat, _, purpose in self._replies}
-
-
-def _read_recording(path: Path) -> tuple[dict[_Key, Reply], dict[_Key, str]]:
-    if not path.exists():
-        raise InputError(f"replay:{path}: no such file or folder")
-    if (path / "run.json").is_file() and (path / "transcripts").is_dir():
-        path = path / "transcripts"  # the folder of a finished run, whose other files are not replies
-    elif runs := sorted({file.parent for file in path.rglob("run.json")} - {path}):
-        raise InputError(f"replay:{path}: holds {len(runs)} of our runs; name one, such as replay:{runs[-1]}")
-    files = sorted(path.rglob("*.jsonl")) + sorted(path.rglob("*.json")) if path.is_dir() else [path]
-    rows = [row for file in files for row in _rows(file)]
-    # the original's `turn_idx` may count from 0, its `turn_num` from 1
-    indices = [row["turn_idx"] for _, row in rows if "turn_num" not in row and isinstance(row.get("turn_idx"), int)]
-    shift = 1 if indices and min(indices) == 0 else 0
-    replies: dict[_Key, Reply] = {}
-    messages: dict[_Key, str] = {}
-    for where, row in rows:
-        key, reply = _key(where, row, shift), _reply(where, row)
-        if isinstance(row.get("message"), str):
-            messages[key] = row["message"]
-        earlier = replies.get(key)
-        if earlier is None or earlier.error is not None:
-            replies[key] = reply
-        elif reply.error is None and (reply.text, reply.truncated) != (earlier.text, earlier.truncated):
-            raise InputError(f"{where}: a second, different {key[3]} of case {key[0]}, turn {key[2]}")
-    if not replies:
-        raise InputError(f"{path}: the recording is empty, no reply was found in it")
-    return replies, messages
 
 
 def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -14,7 +14,7 @@ import httpx2
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
 from pytest_clinical_drift.subjects.base import Identity, Request, set_option, typed_settings
-from pytest_clinical_drift.subjects.pacing import AdaptiveLimiter, CaseClock
+from pytest_clinical_drift.subjects.limits import AdaptiveLimiter, CaseClock
 from pytest_clinical_drift.subjects.server_access import RequestExtras, parse_address
 from pytest_clinical_drift.subjects.server_http import (
     ServerFault,

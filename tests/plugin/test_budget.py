@@ -9,7 +9,7 @@ from engine_server import ChatServer
 from small_project import ARGUMENTS, RULES_ONLY, Project, add_to_model, replies_counted, results_file
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.subjects.budget import Budget, read_limits
+from pytest_clinical_drift.subjects.limits import Budget, read_limits
 from pytest_clinical_drift.transcript import Reply, Usage
 
 COUNTED = """
@@ -32,7 +32,7 @@ def test_a_run_stops_in_time_and_goes_on_later(project: Project, monkeypatch: py
     pytester = project()
     add_to_model(pytester, COUNTED)
     clock = SimpleNamespace(monotonic=lambda: replies_counted(pytester))
-    monkeypatch.setattr("pytest_clinical_drift.subjects.budget.time", clock)
+    monkeypatch.setattr("pytest_clinical_drift.subjects.limits.time", clock)
     first = pytester.runpytest(*ARGUMENTS, "--drift-budget", "10s")
     assert first.ret == 6
     assert replies_counted(pytester) == 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from pytest_clinical_drift.subjects.pacing import AdaptiveLimiter, CaseClock
+from pytest_clinical_drift.subjects.limits import AdaptiveLimiter, CaseClock
 
 
 def test_the_limiter_grows_by_one_per_answer_until_the_first_complaint() -> None:
