@@ -18,14 +18,10 @@ from pytest_clinical_drift.judging.entries import LISTED, Entry
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import READINGS, Reading
 
+_POOLED = {"breach": ("must", "must_not", "forbidden")}
 GROUPS: dict[str, tuple[str, ...]] = {
-    "fact": ("fact",),
-    "invented": ("invented",),
-    "breach": ("must", "must_not", "forbidden"),
-    "conflict": ("conflict",),
-    "harm": ("harm",),
-    "course": ("course",),
-    "misreported": ("misreported",),
+    group: _POOLED.get(group, (group,))
+    for group in ("fact", "invented", "breach", "conflict", "harm", "course", "misreported")
 }
 """What a judge is calibrated for, with the kinds of question that are pooled in it."""
 GROUP_OF = {kind: group for group, kinds in GROUPS.items() for kind in kinds}
@@ -47,10 +43,26 @@ class Labelled:
 
     def entries(self) -> list[Entry]:
         """What the label says, entry by entry; what it leaves out has no label."""
-        item = self.item
+        item, turn = self.item, self.item.turn
         if isinstance(item, Question):
-            return [Entry(item.kind, item.turn, item.fact or item.demand_id or "", str(self.label))]
-        return list(_entries(item, self.label))
+            return [Entry(item.kind, turn, item.fact or item.demand_id or "", str(self.label))]
+        label: Mapping[str, Any] = self.label
+        kinds = {line.id: line.kind for line in item.demands}
+        entries = [Entry("fact", turn, fact, word) for fact, word in label.get("facts", {}).items()]
+        entries += [Entry(kinds[name], turn, name, word) for name, word in label.get("demands", {}).items()]
+        entries += [Entry(kind, turn, "", label[kind]) for kind in ("forbidden", "harm") if kind in label]
+        if "conflict" in label:
+            entries.append(Entry("conflict", turn, "", label["conflict"], turns=(item.earlier_turn or 0, turn)))
+        for listed in label.get("unsupported", ()):
+            answer = "invented" if listed.get("grade") == "minor" else "severe"
+            entries.append(Entry("invented", turn, listed["quote"], answer))
+        for listed in label.get("contradictions", ()):
+            pair = (listed["earlier"], listed["later"])
+            entries.append(Entry("conflict", turn, "", listed.get("answer", "severe"), turns=pair))
+        for listed in label.get("course", ()):
+            entries.append(Entry("course", turn, "", listed["answer"], turns=(listed["turns"][0], listed["turns"][1])))
+        misreported = label.get("misreported", ())
+        return entries + [Entry("misreported", turn, listed["quote"], "misreported") for listed in misreported]
 
     def lists_nothing(self, kind: str) -> bool:
         """Whether the label says that the text has nothing to list of a kind."""
@@ -60,24 +72,6 @@ class Labelled:
         """What a judge is tried on: each entry, and the whole text (None) for each kind of which it lists nothing."""
         yield from ((entry.kind, entry) for entry in self.entries())
         yield from ((kind, None) for kind in LISTED if self.lists_nothing(kind))
-
-
-def _entries(reading: Reading, label: Mapping[str, Any]) -> Iterator[Entry]:
-    turn = reading.turn
-    yield from (Entry("fact", turn, fact, word) for fact, word in label.get("facts", {}).items())
-    kinds = {line.id: line.kind for line in reading.demands}
-    yield from (Entry(kinds[name], turn, name, word) for name, word in label.get("demands", {}).items())
-    for kind in ("forbidden", "harm", "conflict"):
-        if kind in label:
-            pair = (reading.earlier_turn or 0, turn) if kind == "conflict" else None
-            yield Entry(kind, turn, "", label[kind], turns=pair)
-    for item in label.get("unsupported", ()):
-        yield Entry("invented", turn, item["quote"], "invented" if item.get("grade") == "minor" else "severe")
-    for item in label.get("contradictions", ()):
-        yield Entry("conflict", turn, "", item.get("answer", "severe"), turns=(item["earlier"], item["later"]))
-    for item in label.get("course", ()):
-        yield Entry("course", turn, "", item["answer"], turns=(item["turns"][0], item["turns"][1]))
-    yield from (Entry("misreported", turn, item["quote"], "misreported") for item in label.get("misreported", ()))
 
 
 class LabelledSet(NamedTuple):

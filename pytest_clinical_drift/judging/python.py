@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from pytest_clinical_drift.judging.entries import ReadingAnswer
@@ -20,23 +22,23 @@ class PythonJudge(OneByOne):
     kinds = EVERYTHING
 
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
-        self.name = f"python:{target}"
-        self._target = target
+        self.name, self._target = f"python:{target}", target
         self._settings = typed_settings(self.name, settings, {"revision": str}, option="--drift-judge-set")
-        self._function: JudgeFunction | None = None
-        self._code = ""
         self._loop = OwnLoop()
 
+    @cached_property
+    def _loaded(self) -> tuple[JudgeFunction, str]:
+        """The function, and the hash of its code."""
+        function = make(self.name, self._target, option="--drift-judge")
+        return function, imported_code(self._target.rpartition(":")[0])
+
     def check(self) -> list[str]:
-        self._load()
+        self.identity()  # loads the function
         return []
 
     def identity(self) -> Identity:
         """Other code is another judge: neither its stored answers nor its calibration count."""
-        self._load()
-        revision = self._settings.get("revision")
-        settings = {**self._settings, "code": self._code}
-        return Identity(self.name, revision, proven=revision is not None, settings=settings)
+        return replace(super().identity(), settings={**self._settings, "code": self._loaded[1]})
 
     def work(self, feed: Feed) -> None:
         try:
@@ -45,21 +47,9 @@ class PythonJudge(OneByOne):
             self._loop.close()
 
     def answer(self, asked: Ask) -> Given:
-        given = self._loop.result(self._load()(asked.item.as_mapping(asked.wording)))
+        given = self._loop.result(self._loaded[0](asked.item.as_mapping(asked.wording)))
         if not isinstance(given, Mapping):
             return asked.fail(f"the function returned {type(given).__name__} instead of a mapping", outage=False)
-        if isinstance(asked.item, Reading):
-            return ReadingAnswer(plain(given))
+        if isinstance(asked.item, Reading):  # as JSON carries it, so that it can be stored; anything else becomes text
+            return ReadingAnswer(json.loads(json.dumps(given, default=str)))
         return check_answer(asked.item, given)
-
-    def _load(self) -> JudgeFunction:
-        if self._function is None:
-            self._function = make(self.name, self._target, option="--drift-judge")
-            self._code = imported_code(self._target.rpartition(":")[0])
-        return self._function
-
-
-def plain(given: Mapping[str, Any]) -> dict[str, Any]:
-    """An answer as JSON would carry it, so that it can be stored; what JSON cannot carry becomes text."""
-    copied: dict[str, Any] = json.loads(json.dumps(given, default=str))
-    return copied
