@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -66,18 +66,30 @@ def lint_case(case: Case) -> list[Remark]:
 def lint_cases(cases: Sequence[Case]) -> tuple[list[Remark], list[Alike]]:
     """Remarks on every case and on pairs that are too alike, and the most similar pair of each sort."""
     remarks = [remark for case in cases for remark in lint_case(case)]
-    remarks += _shared_personas(cases)
+    personas: dict[str, str] = {}
+    for case in cases:
+        if case.persona_id in personas and case.cluster is None:
+            text = f"shares its persona with {personas[case.persona_id]}: the two count as one"
+            remarks.append(Remark("warning", "persona_id", text, case.id))
+        personas.setdefault(case.persona_id, case.id)
+    whole = [" ".join((case.patient_summary, *(turn.message for turn in case.turns))) for case in cases]
+    compared = {
+        "cases": [(case.id, "case", text) for case, text in zip(cases, whole, strict=True)],
+        "patient summaries": [(case.id, "patient_summary", case.patient_summary) for case in cases],
+        "messages": [(case.id, place, entry.message) for case in cases for place, _, entry in spoken(case)],
+    }
     nearest: list[Alike] = []
-    for what, texts, names in _compared(cases):
-        pairs = similarities(texts)
+    for what, texts in compared.items():
+        pairs = similarities([text for _, _, text in texts])
+        names = [f"{case_id} {place}" if what == "messages" else case_id for case_id, place, _ in texts]
         for first, second, similarity in pairs:
             if similarity >= _WARNED:
-                text = f"{similarity:.2f} similar to {_named(names[second])}: not independent"
-                case_id, place = names[first]
+                case_id, place, _ = texts[first]
+                text = f"{similarity:.2f} similar to {names[second]}: not independent"
                 remarks.append(Remark("error" if similarity >= _REFUSED else "warning", place, text, case_id))
         if pairs:
             first, second, similarity = pairs[0]
-            nearest.append(Alike(what, similarity, _named(names[first]), _named(names[second])))
+            nearest.append(Alike(what, similarity, names[first], names[second]))
     return remarks, nearest
 
 
@@ -105,29 +117,6 @@ def render_text(checked: Checked) -> str:
     return "\n".join(lines)
 
 
-def _shared_personas(cases: Sequence[Case]) -> Remarks:
-    personas: dict[str, str] = {}
-    for case in cases:
-        if case.persona_id in personas and case.cluster is None:
-            text = f"shares its persona with {personas[case.persona_id]}: the two count as one"
-            yield Remark("warning", "persona_id", text, case.id)
-        personas.setdefault(case.persona_id, case.id)
-
-
-# ---- how alike texts are: cases that copy one another are not independent evidence
-
-_Name = tuple[str, str]
-"""Case id and place."""
-
-
-def _compared(cases: Sequence[Case]) -> Iterator[tuple[str, list[str], list[_Name]]]:
-    whole = [" ".join((case.patient_summary, *(turn.message for turn in case.turns))) for case in cases]
-    yield "cases", whole, [(case.id, "case") for case in cases]
-    yield "patient summaries", [c.patient_summary for c in cases], [(c.id, "patient_summary") for c in cases]
-    messages = [(entry.message, (case.id, place)) for case in cases for place, _, entry in spoken(case)]
-    yield "messages", [message for message, _ in messages], [name for _, name in messages]
-
-
 def similarities(texts: Sequence[str]) -> list[tuple[int, int, float]]:
     """Pairs that share a phrase, the most alike first: the share of the one with fewer phrases that the other has."""
     phrases = [_phrases(text) for text in texts]
@@ -147,8 +136,3 @@ def _phrases(text: str) -> frozenset[tuple[str, ...]]:
     words = re.findall(r"[^\W_]+", text.lower())
     ends = range(len(words) - _PHRASE + 1) if len(words) >= _SHORTEST else ()
     return frozenset(tuple(words[at : at + _PHRASE]) for at in ends)
-
-
-def _named(name: _Name) -> str:
-    case_id, place = name
-    return f"{case_id} {place}" if place.startswith(("turn", "late")) else case_id
