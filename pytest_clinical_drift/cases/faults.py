@@ -24,6 +24,8 @@ _ENTRIES = {
     "threads": (("id",), "thread"),
 }
 """How entries of a list are named: by which of their keys, and as what."""
+_WHOLE = {"missing": "required field is missing", "extra_forbidden": "unknown field; remove it or correct its name"}
+"""Faults that are told without the value."""
 _CLOSE = 0.75
 _BRIEF = reprlib.Repr()
 """Bounded: with aliases, a short YAML file stands for billions of entries."""
@@ -70,12 +72,11 @@ def describe_faults(
     """A sentence for each fault: file, line, field and what to write instead; none for what an unknown name holds."""
     faults = error.errors(include_url=False)
     unknown = [fault["loc"][:-1] for fault in faults if fault["loc"][-1:] == ("[key]",)]
-    told = [fault for fault in faults if fault["loc"][-1:] == ("[key]",) or not _within(fault["loc"], unknown)]
-    return [_sentence(file, text, fault, model, base) for fault in told]
-
-
-def _within(location: Location, others: Sequence[Location]) -> bool:
-    return any(location[: len(other)] == other for other in others)
+    return [
+        _sentence(file, text, fault, model, base)
+        for fault in faults
+        if fault["loc"][-1:] == ("[key]",) or not any(fault["loc"][: len(place)] == place for place in unknown)
+    ]
 
 
 def first_fault(error: ValidationError) -> str:
@@ -100,20 +101,16 @@ def _sentence(file: Path, text: str, fault: Any, model: type[BaseModel], base: L
     where = placed(file, text, (*base, *within))
     if isinstance(cause, ReferenceFault):
         return f"{where}: {cause}"
-    if fault["type"] == "extra_forbidden":
-        meant = did_you_mean(str(within[-1]), _fields(model, within[:-1]))
-        advice = f"unknown field{meant}" if meant else _advice(fault)
-    else:
-        advice = _advice(fault)
+    advice = _advice(fault)
+    if fault["type"] == "extra_forbidden" and (meant := did_you_mean(str(within[-1]), _fields(model, within[:-1]))):
+        advice = f"unknown field{meant}"
     return f"{where}: {_named(_composed(text), (*base, *within)) or 'the whole record'}: {advice}"
 
 
 def _advice(fault: Any) -> str:
     kind, message = fault["type"], str(fault["msg"])
-    if kind == "missing":
-        return "required field is missing"
-    if kind == "extra_forbidden":
-        return "unknown field; remove it or correct its name"
+    if kind in _WHOLE:
+        return _WHOLE[kind]
     if kind == "value_error":
         return message.removeprefix("Value error, ")
     known = _expectations().get(kind)  # pydantic's own words may hold braces of the file
@@ -156,10 +153,8 @@ def _fields(model: type[BaseModel], location: Location) -> list[str]:
     """Names that may stand at a location of a model's record."""
     current: type[BaseModel] | None = model
     for part in location:
-        if current is None or isinstance(part, int):
-            continue
-        field = current.model_fields.get(part)
-        current = _record_in(field.annotation) if field else current
+        if current is not None and part in current.model_fields:
+            current = _record_in(current.model_fields[str(part)].annotation)
     return [field.alias or name for name, field in current.model_fields.items()] if current else []
 
 
