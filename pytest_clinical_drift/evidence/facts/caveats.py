@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from pytest_clinical_drift.evidence.facts.fact import ABSENT, DENYING, FUNCTION, PARTIAL, RETAINED, Outcome, words_of
-from pytest_clinical_drift.evidence.mentions.cues import cue_table
+from pytest_clinical_drift.evidence.facts.fact import ABSENT, DENYING, FUNCTION, PARTIAL, RETAINED, Outcome
 from pytest_clinical_drift.evidence.quantities.amounts import amounts, same
 from pytest_clinical_drift.evidence.quantities.frequencies import frequencies_between
-from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document, once, read, tokenise
-from pytest_clinical_drift.evidence.terms.lexicon import find_terms, ids_above, lexicon, term_index
+from pytest_clinical_drift.evidence.reading.text import Document, read
+from pytest_clinical_drift.evidence.terms.lexicon import find_terms, ids_above, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, word_set
-from pytest_clinical_drift.evidence.terms.words import fold, loose_stem, loose_stems
+from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
 
 _Range = tuple[int, int]
 """First token, and the one after the last."""
 _TIMES = word_set("facts", "times")
 _REFUSING = DENYING | {"avoid", "cannot", "dont", "don't"}
-_OTHERS = word_set("mentions", "others")
 _NAMED = re.compile(
     r"^(?:[^\w\n]|[\d_])*+(?:patient(?: name)?[^\w\n]+)?(?i:mr|mrs|ms|miss|dr)?\.? *"
     r"(?P<name>[A-Z][a-z]+(?:[ -][A-Z][a-z]+)+)"
@@ -98,15 +96,9 @@ def _named(document: Document, within: _Range) -> frozenset[str]:
     return frozenset(name for concept in concepts for name in (concept.id, *ids_above(concept)))
 
 
-def unsure_of_person(fact: str, document: Document, outcome: Outcome) -> Outcome:
-    """What rests on words that may be about somebody else is not certain: "Percy Wainwright's results: eGFR 57"."""
-    if not outcome.certain or not outcome.spans:
-        return outcome
-    if outcome.status in (RETAINED, PARTIAL):
-        subjects = [_named_subject(document, first) for first, _ in outcome.spans]
-        told_of = {*_patient(document), *tokenise(fact)}
-        if all(subjects) and told_of.isdisjoint(_OTHERS) and told_of.isdisjoint(subjects):
-            return replace(outcome, reason=f"perhaps of {subjects[0].capitalize()}", rule="named-person", certain=False)
+def unsure_of_person(document: Document, outcome: Outcome) -> Outcome:
+    """What is wrong by words that may be about somebody else is not certain: "Percy Wainwright's results: eGFR 57"."""
+    if not outcome.certain or not outcome.spans or outcome.status in (RETAINED, PARTIAL):
         return outcome
     for first, _ in outcome.spans:
         names = [line["name"] for line in _NAMED.finditer(document.raw) if line.start() <= document.starts[first]]
@@ -115,33 +107,3 @@ def unsure_of_person(fact: str, document: Document, outcome: Outcome) -> Outcome
     # "sister died suddenly at nineteen, no asthma, vegan": a comma straight before the words, or before the "no"
     items = ("," in document.gaps[first] + document.gaps[max(0, first - 1)] for first, _ in outcome.spans)
     return replace(outcome, certain=False) if outcome.rule == "someone-else" and all(items) else outcome
-
-
-def _is_name(document: Document, place: int) -> bool:
-    """Whether a token looks like the name of a person: a capital, and no word that the vocabulary knows."""
-    word, spelled = document.words[place], document.spelled(place)
-    known = lexicon().knows(fold(word)) or word in words_of("filler") or word in cue_table().no_objects
-    title = document.segment_kinds[document.segments[place]] in (HEADING, LABEL)
-    return len(word) > 2 and spelled[0].isupper() and spelled[1:].islower() and not (known or title)
-
-
-def _named_subject(document: Document, place: int) -> str:
-    """The name that begins the clause of a token, with a verb behind it: "Jarek stopped smoking"; else ""."""
-    first = document.clause_span(place)[0]
-    verb = " ".join(document.words[first + 1 : first + 2])
-    table = cue_table()
-    acts = verb in table.finite or verb in table.denying or verb.endswith("ed")
-    told = acts and verb not in table.reporting and not document.gaps[first + 1]
-    return document.words[first] if told and _is_name(document, first) else ""
-
-
-@once
-def _patient(document: Document) -> frozenset[str]:
-    """The words of the first name in a text, in full or as the subject of a clause: it is the patient's."""
-    for place, start in enumerate(document.starts[:-1]):
-        if document.raw[start].isupper() and _is_name(document, place):
-            if not document.gaps[place + 1] and _is_name(document, place + 1):
-                return frozenset(document.words[place : place + 2])
-            if _named_subject(document, place) == document.words[place]:
-                return frozenset((document.words[place],))
-    return frozenset()

@@ -96,7 +96,7 @@ def assess_document(document: Document, entities: Sequence[str | CriticalEntity]
         if not isinstance(entity, str) and entity.essential:
             outcome = hold_to_essential(entity.text, entity.essential, document, outcome)
         text = entity if isinstance(entity, str) else entity.text
-        outcome = unsure_of_person(text, document, outcome)
+        outcome = unsure_of_person(document, outcome)
         places = [(document.starts[first], document.ends[last]) for first, last in sorted(set(outcome.spans))]
         evidence = tuple(Span(document.raw[start:end], start, end) for start, end in places)
         retentions.append(Retention(text, outcome.status, evidence, outcome.reason, outcome.certain, outcome.rule))

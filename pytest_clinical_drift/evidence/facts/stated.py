@@ -48,10 +48,13 @@ def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> 
     scope = Surroundings(document, start)
     hits: dict[Slot, Span] = {}
     for slot in slots:
-        inside = [span for span in places_of(document, slot) if scope.inside(span[0])]
-        if inside:
-            meant = (span for span in inside if context_at(document, *span).negated == slot.denied)
-            hits[slot] = next(meant, inside[0])
+        places = places_of(document, slot)
+        close = [span for span in places if scope.inside(span[0])]
+        if not close and len(slots) > 2:
+            close = [span for span in places if scope.holds(span[0])]
+        if close:
+            meant = (span for span in close if context_at(document, *span).negated == slot.denied)
+            hits[slot] = next(meant, close[0])
     contexts = {slot: context_at(document, *span) for slot, span in hits.items()}
     details = Details(document, replace(fact, details=()), next(iter(hits.values()))).compare()
     missing = [slot.text for slot in slots if slot not in hits] + details.missing
