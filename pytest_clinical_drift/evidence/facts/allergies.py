@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Slot, Statement, content_of, stated_with
-from pytest_clinical_drift.evidence.facts.places import Span, Surroundings, denial, places_of, stated, together
+from pytest_clinical_drift.evidence.facts.places import Span, denial, near, places_of, stated, together
 from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.reading.text import Document, tokenise
 from pytest_clinical_drift.evidence.terms.lexicon import term_index
@@ -40,13 +40,13 @@ def _mentions(document: Document, slot: Slot) -> list[Span]:
 
 
 def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statement:
-    scope, context = Surroundings(document, span[0]), context_at(document, *span)
-    words, label = document.words[scope.first : scope.stop], document.label_of(span[0])
+    row, context = range(*document.row_span(span[0])), context_at(document, *span)
+    words, label = document.words[row.start : row.stop], document.label_of(span[0])
     labels = " ".join(document.labels_of(span[0])[:2])
     listed = any(mark in labels for mark in ("allerg", "reaction", "intoleran"))
-    places = [stated(document, reaction, scope) for reaction in reactions]
+    places = [stated(document, reaction, span[0]) for reaction in reactions]
     harmed = [place for place in places if place is not None]
-    named = listed or any(map(scope.inside, (first for first, _ in harmed))) or _speaks_of_allergy(words)
+    named = listed or any(first in row for first, _ in harmed) or _speaks_of_allergy(words)
     if named and context.other_person:
         return Statement(Said.OTHER, (span,), "of someone else", "someone-else")
     if not named:
@@ -57,14 +57,15 @@ def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statem
         said = Said.VAGUE if avoided and not context.other_person else Said.TRACE
         return Statement(said, (span,), "named, but not as an allergy", "not-as-allergy")
     first, stop = document.clause_span(span[0])
-    near = document.words[max(first, span[0] - 5) : min(stop, span[1] + 3)]
+    beside = document.words[max(first, span[0] - 5) : min(stop, span[1] + 3)]
     # the denial is about the allergy: "no penicillin allergy", "not allergic to penicillin"
-    if context.negated and any(word.startswith(("allerg", "react", "intoleran", "sensit")) for word in near):
+    if context.negated and any(word.startswith(("allerg", "react", "intoleran", "sensit")) for word in beside):
         last = span[1] + _speaks_of_allergy(document.words[span[1] + 1 : span[1] + 2])
         return Statement(Said.DENIED, (span,), "denied", denial(document, (span[0], last)))
     missing = [reaction for reaction in reactions if stated(document, reaction) is None]
     for reaction in missing:
-        denied = [p for p in places_of(document, reaction) if scope.holds(p[0]) and context_at(document, *p).denied]
+        around = [place for place in places_of(document, reaction) if near(document, span[0], place[0])]
+        denied = [place for place in around if context_at(document, *place).denied]
         if denied:
             return Statement(Said.CLASH, (span, denied[0]), f"{reaction.text} is denied", "denied", sure=False)
     return stated_with((span, *harmed), [reaction.text for reaction in missing])

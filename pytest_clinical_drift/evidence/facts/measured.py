@@ -1,7 +1,7 @@
 """Measurements: the figures that belong to each mention, and which of them holds now."""
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Statement, stated_with
-from pytest_clinical_drift.evidence.facts.places import Surroundings, stated
+from pytest_clinical_drift.evidence.facts.places import stated
 from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
 from pytest_clinical_drift.evidence.reading.text import DATE, Document
@@ -69,8 +69,7 @@ def _of_mention(fact: Fact, document: Document, mention: Term, measure: Concept,
 
 def _unsaid(fact: Fact, document: Document, place: int) -> list[str]:
     """Details that are not stated near a token: "target", "standing", "fasting"."""
-    scope = Surroundings(document, place)
-    return [slot.text for slot in fact.details if stated(document, slot, scope) is None]
+    return [slot.text for slot in fact.details if stated(document, slot, place) is None]
 
 
 def _mentions_of(document: Document, measure: Concept) -> list[Term]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Statement, stated_with
-from pytest_clinical_drift.evidence.facts.places import Span, Surroundings, denied_outright, stated
+from pytest_clinical_drift.evidence.facts.places import Span, denied_outright, stated
 from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, compare, read_regimen
 from pytest_clinical_drift.evidence.reading.text import Document
@@ -131,8 +131,7 @@ def _of_mention(fact: Fact, document: Document, mention: Term) -> Statement | No
     evidence = ((min(mention.first, regimen.first), max(mention.last, regimen.last)),)
     missing: list[str] = []
     conflict = compare(fact.regimen, regimen, missing) if fact.regimen is not None else ""
-    scope = Surroundings(document, mention.first)
-    missing += [slot.text for slot in fact.details if stated(document, slot, scope) is None]
+    missing += [slot.text for slot in fact.details if stated(document, slot, mention.first) is None]
     dosed = fact.regimen is not None and bool(fact.regimen.strengths)
     if fact.ended and state in (STOPPED, PAST, DENIED_NOW):
         return stated_with(evidence, missing)
@@ -144,7 +143,7 @@ def _of_mention(fact: Fact, document: Document, mention: Term) -> Statement | No
         sure = dosed and (bool(conflict) or not regimen.strengths) and not _parted_from_ending(document, span)
         return Statement(Said.DENIED, evidence, "stated as stopped or replaced", "stopped", sure=sure)
     if state == DENIED_NOW:
-        advised = not _ADVICE.isdisjoint(document.words[scope.first : scope.stop])
+        advised = not _ADVICE.isdisjoint(document.words[slice(*document.row_span(mention.first))])
         sure = not advised and denied_outright(document, span)
         return Statement(Said.DENIED if sure else Said.DOUBT, evidence, "stated as not taken", "not-taken", sure=sure)
     if state == ASKED:

@@ -69,19 +69,24 @@ def together(document: Document, wanted: frozenset[str], stems_of: _Stems = loos
     rarest, *rest = sorted(wanted, key=lambda key: (stems.count(key), key))
     places = []
     for place in places_in(stems, rarest)[:_MOST]:
-        near = range(max(0, place - _NEAR), min(len(stems), place + _NEAR + 1))
-        others = [i for i in near if stems[i] in rest and document.clauses[i] == document.clauses[place]]
+        around = range(max(0, place - _NEAR), min(len(stems), place + _NEAR + 1))
+        others = [i for i in around if stems[i] in rest and document.clauses[i] == document.clauses[place]]
         if len({stems[i] for i in others}) == len(rest):
             places.append((min(place, *others), max(place, *others)) if others else (place, place))
     return places
 
 
-def stated(document: Document, slot: Slot, near: Surroundings | None = None) -> Span | None:
-    """A place where a slot is stated as the fact says it, inside a scope if one is given."""
+def near(document: Document, mention: int, token: int) -> bool:
+    """Whether a token stands in the line of a mention, or in a sentence beside the mention's."""
+    apart = abs(document.sentences[token] - document.sentences[mention])
+    return apart <= 1 or document.lines[token] == document.lines[mention]
+
+
+def stated(document: Document, slot: Slot, mention: int | None = None) -> Span | None:
+    """A place where a slot is stated as the fact says it, near a token if one is given."""
     for span in places_of(document, slot):
-        if near is not None and not near.holds(span[0]):
-            continue
-        if context_at(document, *span).negated == slot.denied:
+        close = mention is None or near(document, mention, span[0])
+        if close and context_at(document, *span).negated == slot.denied:
             return span
     return None
 
@@ -109,27 +114,6 @@ def denial(document: Document, span: Span) -> str:
     return "denied" if denied_outright(document, span) else "denied-loosely"
 
 
-class Surroundings:
-    """The surroundings of a mention: its sentence or table row, its line, the sentences beside it."""
-
-    __slots__ = ("_document", "_line", "_sentence", "first", "stop")
-
-    def __init__(self, document: Document, first: int) -> None:
-        self._document = document
-        self._sentence = document.sentences[first]
-        self._line = document.lines[first]
-        self.first, self.stop = document.row_span(first)
-
-    def holds(self, token: int) -> bool:
-        """Near: in the line, or a sentence beside the mention's."""
-        document = self._document
-        return document.lines[token] == self._line or abs(document.sentences[token] - self._sentence) <= 1
-
-    def inside(self, token: int) -> bool:
-        """In the very sentence or row."""
-        return self.first <= token < self.stop
-
-
 _BESIDE = 5
 
 
@@ -138,7 +122,7 @@ class Details:
 
     def __init__(self, document: Document, fact: Fact, anchor: Span) -> None:
         self.document, self.fact, self.anchor = document, fact, anchor
-        self.scope = Surroundings(document, anchor[0])
+        self.first, self.stop = document.row_span(anchor[0])
         self.missing: list[str] = []
         self.clash, self.rule, self.sure = "", "", True
         self.spans: list[Span] = [anchor]
@@ -158,14 +142,21 @@ class Details:
             self.sure = False  # the emergency operation of 2021 is not the planned one of August
         return self
 
+    def _near(self, token: int) -> bool:
+        return near(self.document, self.anchor[0], token)
+
+    def _inside(self, token: int) -> bool:
+        """In the very sentence or row."""
+        return self.first <= token < self.stop
+
     def _against(self, place: Span, reason: str, rule: str, *, sure: bool = True) -> None:
         self.clash, self.rule, self.sure = reason, rule, sure
         self.spans.append(place)
 
     def _date(self, wanted: Date) -> None:
-        near = [d for d in dates(self.document) if self.scope.holds(d.first)]
-        agreeing = [d for d in near if wanted.agrees(d)]
-        beside = [d for d in near if 0 < d.first - self.anchor[1] <= _BESIDE and self.scope.inside(d.first)]
+        around = [d for d in dates(self.document) if self._near(d.first)]
+        agreeing = [d for d in around if wanted.agrees(d)]
+        beside = [d for d in around if 0 < d.first - self.anchor[1] <= _BESIDE and self._inside(d.first)]
         other = [d for d in beside if wanted.clashes(d)]
         if agreeing:
             self.spans.append((agreeing[0].first, agreeing[0].last))
@@ -176,17 +167,17 @@ class Details:
 
     def _slot(self, slot: Slot) -> None:
         named, document = slot.concept, self.document
-        place = stated(document, slot, self.scope)
+        place = stated(document, slot, self.anchor[0])
         if place is None and named is not None:
             place = stated(document, slot)  # what has a name of its own may stand elsewhere
         if place is not None:
             self.spans.append(place)
             return
-        near = [p for p in places_of(document, slot) if named is not None or self.scope.inside(p[0])]
-        if not near and named is not None and not slot.denied:  # "no retinopathy" denies the background one
+        places = [p for p in places_of(document, slot) if named is not None or self._inside(p[0])]
+        if not places and named is not None and not slot.denied:  # "no retinopathy" denies the background one
             exact = term_index(document).exact
-            near = [(t.first, t.last) for above in sorted(named.ancestors) for t in exact.get(above, ())]
-        for place in near:
+            places = [(t.first, t.last) for above in sorted(named.ancestors) for t in exact.get(above, ())]
+        for place in places:
             context = context_at(document, *place)
             if context.affirmed if slot.denied else context.denied:
                 said = "stated, though the fact denies it" if slot.denied else "denied"
@@ -196,7 +187,7 @@ class Details:
 
     def _qualifier(self, slot: Slot, wanted: Concept) -> None:
         every = term_index(self.document).by_kind.get(QUALIFIER, ())
-        terms = [t for t in every if t.concept.group == wanted.group and not t.weak and self.scope.holds(t.first)]
+        terms = [t for t in every if t.concept.group == wanted.group and not t.weak and self._near(t.first)]
         for term in terms:
             if term.concept is wanted or wanted.name in term.concept.name.split("-"):
                 self.spans.append((term.first, term.last))
@@ -205,20 +196,20 @@ class Details:
             behind = term.first > self.anchor[1]
             low, high = (self.anchor[1] + 1, term.first) if behind else (term.last + 1, self.anchor[0])
             parted = any(mark in gap for gap in self.document.gaps[low : high + 1] for mark in ";,.")
-            if self.scope.inside(term.first) and high - low <= _BESIDE and not parted:
+            if self._inside(term.first) and high - low <= _BESIDE and not parted:
                 reason = f"{term.concept.name} instead of {slot.text}"
                 self._against((term.first, term.last), reason, "other-qualifier")
                 return
         self.missing.append(slot.text)
 
     def _amount(self, wanted: Amount) -> None:
-        near = [a for a in amounts(self.document) if self.scope.holds(a.first)]
-        equal = [a for a in near if (a.ratio == wanted.ratio if wanted.ratio else same_amount(a, wanted))]
+        around = [a for a in amounts(self.document) if self._near(a.first)]
+        equal = [a for a in around if (a.ratio == wanted.ratio if wanted.ratio else same_amount(a, wanted))]
         own = self.fact.document.quote(wanted.first, wanted.last)
         if equal:
             self.spans.append((equal[0].first, equal[0].last))
             return
-        others = [a for a in near if self.scope.inside(a.first) and wanted.dimension == a.dimension != ""]
+        others = [a for a in around if self._inside(a.first) and wanted.dimension == a.dimension != ""]
         timed = wanted.dimension == "time"  # "for three weeks" by now may be four
         if timed:
             beside = {self.anchor[0] - 1, self.anchor[0] - 2, self.anchor[1] + 1, self.anchor[1] + 2}

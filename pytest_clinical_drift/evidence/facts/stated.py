@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Slot, Statement, stated_with, words_of
 from pytest_clinical_drift.evidence.facts.medications import ended
-from pytest_clinical_drift.evidence.facts.places import Details, Span, Surroundings, denial, places_of, scattered
+from pytest_clinical_drift.evidence.facts.places import Details, Span, denial, near, places_of, scattered
 from pytest_clinical_drift.evidence.mentions.context import MentionContext, context_at
 from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.lexicon import Term, TermIndex, places_in, term_index
@@ -45,13 +45,13 @@ def _in_words(fact: Fact, document: Document) -> list[Statement]:
 
 
 def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> Statement:
-    scope = Surroundings(document, start)
+    row = range(*document.row_span(start))
     hits: dict[Slot, Span] = {}
     for slot in slots:
         places = places_of(document, slot)
-        close = [span for span in places if scope.inside(span[0])]
+        close = [span for span in places if span[0] in row]
         if not close and len(slots) > 2:
-            close = [span for span in places if scope.holds(span[0])]
+            close = [span for span in places if near(document, start, span[0])]
         if close:
             meant = (span for span in close if context_at(document, *span).negated == slot.denied)
             hits[slot] = next(meant, close[0])
@@ -64,7 +64,7 @@ def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> 
     share = (len(hits) + figures) / (len(slots) + figures)
     if next(iter(contexts.values())).other_person and _OTHERS.isdisjoint(fact.document.words):
         return Statement(Said.OTHER, spans, "of someone else", "someone-else", sure=False)
-    other = _other_quality(document, slots, hits, scope)
+    other = _other_quality(document, slots, hits, row)
     if other is not None:
         wanted, term = other
         reason = f"{term.concept.name} instead of {wanted.text}"
@@ -84,7 +84,7 @@ def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> 
 
 
 def _other_quality(
-    document: Document, slots: list[Slot], hits: dict[Slot, Span], scope: Surroundings
+    document: Document, slots: list[Slot], hits: dict[Slot, Span], row: range
 ) -> tuple[Slot, Term] | None:
     """A side or a test result that the sentence gives otherwise: "right fistula", "HIV is positive"."""
     if len(hits) * 2 < len(slots) - 1:
@@ -92,7 +92,7 @@ def _other_quality(
     for slot in slots:
         group = slot.concept.group if slot.concept is not None and slot not in hits else ""
         if group in ("side", "test result"):
-            others = term_index(document).between(QUALIFIER, scope.first, scope.stop)
+            others = term_index(document).between(QUALIFIER, row.start, row.stop)
             others = [term for term in others if term.concept.group == group and not term.weak]
             if others and all(term.concept is not slot.concept for term in others):
                 return slot, others[0]
