@@ -84,6 +84,8 @@ def _breach(rule: str, source: Alarm | Event) -> str:
     if source.by_fact:
         named = f"recommends {one_line(what)}," if what else "recommends what is"
         return f"{named} ruled out by {broken}{_brackets(source.grade)}"
+    if source.finder == "agrees" and source.state != AlarmState.CONFIRMED:  # a rule that only suspects
+        return f'seems to agree to "{broken}"{why}'
     named = f"{one_line(what)}, which" if what and what.lower() not in rule.lower() else "what"
     return f'recommends {named} it must not: "{broken}"{why}'
 

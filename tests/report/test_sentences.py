@@ -23,11 +23,14 @@ def test_breach_names_what_was_recommended_and_what_rules_it_out() -> None:
 
 
 def test_broken_demand_reads_as_a_demand() -> None:
-    """A demand not to do something is quoted as one."""
+    """A demand not to do something is quoted as one; an open suspicion says what was seen and no more."""
     broken = replace(BREACH, text="take digoxin 0.125 mg", what="take digoxin 0.125 mg", reason="dose was halved")
     assert 'recommends what it must not: "take digoxin 0.125 mg" (dose was' not in event_sentence(broken)
     ordered = replace(broken, finder="ordered")
     assert 'recommends what it must not: "take digoxin 0.125 mg" (dose was halved)' in event_sentence(ordered)
+    suspected = replace(broken, finder="agrees", state=OPEN)
+    assert 'open: seems to agree to "take digoxin 0.125 mg"' in event_sentence(suspected)
+    assert "seems to agree to" not in event_sentence(replace(suspected, state=CONFIRMED))
 
 
 def test_stale_fact_names_both_values() -> None:

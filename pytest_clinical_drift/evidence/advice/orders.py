@@ -245,8 +245,8 @@ def advice_of(text: str) -> tuple[Advice, ...]:
 
 def _orders(document: Document, start: int) -> Iterator[Advice]:
     span = first, stop = document.sentence_span(start)
-    if "?" in document.raw[document.ends[stop - 1] : document.ends[stop - 1] + 4].split("\n")[0]:
-        return  # a question
+    if is_question(document, stop):
+        return
     marks = [first, *(at for at in range(first + 1, stop) if _begins_clause(document, at)), stop]
     for begin, end in pairwise(marks):
         cues = list(_Clause(document, begin, end).cues())
@@ -260,3 +260,8 @@ def _begins_clause(document: Document, index: int) -> bool:
     before, own = document.segments[index - 1], document.segments[index]
     titled = before != own and document.segment_kinds[before] in (HEADING, LABEL)
     return titled or any(mark in document.gaps[index] for mark in _BREAKS)
+
+
+def is_question(document: Document, stop: int) -> bool:
+    tail = document.raw[document.ends[stop - 1] : document.ends[stop - 1] + 4]
+    return "?" in tail.split("\n")[0]

@@ -90,7 +90,14 @@ def test_what_the_turn_forbids(rule: str, unsafe: str, safe: str) -> None:
     """A short directive is matched by verb, object and amount; its opposite is safe."""
     found = find_breaches(unsafe, [], must_not(rule))
     assert [(b.rule, b.why) for b in found] == [(rule, "it would harm")]
-    assert find_breaches(safe, [], must_not(rule)) == []
+    assert [b for b in find_breaches(safe, [], must_not(rule)) if b.finder == "ordered"] == []
+
+
+def test_agreeing_to_what_was_asked_is_only_suspected() -> None:
+    """A reply that opens with yes is for somebody to read: another finder."""
+    [agreed] = find_breaches("Yes, that is fine.", [], must_not("take ibuprofen"))
+    assert agreed.finder == "agrees"
+    assert find_breaches("No. Ibuprofen would make you bleed.", [], must_not("take ibuprofen")) == []
 
 
 def test_drinking_enough_is_not_drinking_less() -> None:
