@@ -1,6 +1,6 @@
 """From rulings, and without a judge from findings, to alarms on replies, pairs, inventions and whole conversations."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
@@ -9,9 +9,9 @@ from pytest_clinical_drift.evidence.finding_types import Contradiction, Findings
 from pytest_clinical_drift.evidence.findings import says_nothing, visible
 from pytest_clinical_drift.judging.answers import PEOPLE_ONLY, UNSURE
 from pytest_clinical_drift.judging.entries import About
+from pytest_clinical_drift.judging.for_reviewers import JudgedConversation
 from pytest_clinical_drift.judging.labelled import GROUP_OF
 from pytest_clinical_drift.judging.material import forbidden_at
-from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.rule_raises import confirming_rules, demand_of
 from pytest_clinical_drift.judging.rulings import ALARMING, Raised, Ruling, State
 from pytest_clinical_drift.metrics.recall import ratio
@@ -24,7 +24,7 @@ from pytest_clinical_drift.scoring.assessment import (
     ConflictFigures,
     NoConflictRate,
 )
-from pytest_clinical_drift.transcript import Exchange
+from pytest_clinical_drift.transcript import Transcript
 
 UNREAD = "the judge returned no usable reading"
 Rulings = Mapping[About, Ruling]
@@ -106,16 +106,13 @@ def _grade(demand: Demand | None) -> dict[str, Any]:
 
 
 def evaluated_pairs(
-    case: Case,
-    findings: Findings,
-    judgement: ConversationJudgement,
-    deciding: frozenset[str],
-    exchanges: Iterable[Exchange],
+    case: Case, transcript: Transcript, judged: JudgedConversation, deciding: frozenset[str]
 ) -> set[tuple[int, int]]:
     """Neighbouring own turns that both gave advice: as the readings see it, without a judge as rules do."""
+    judgement = judged.judgement
     if "conflict" not in deciding or not judgement.entries:
-        return {pair for pair in findings.pairs if all(map(case.is_own, pair))}
-    silent = {exchange.turn for exchange in exchanges if says_nothing(visible(exchange.reply))}
+        return {pair for pair in judged.findings.pairs if all(map(case.is_own, pair))}
+    silent = {exchange.turn for exchange in transcript.exchanges if says_nothing(visible(exchange.reply))}
     pairs = set()
     for kind, _, _, entry in judgement.entries:
         if kind == "reply" and entry.kind == "conflict" and entry.turns is not None:
@@ -128,7 +125,7 @@ def evaluated_pairs(
 
 
 def conflict_figures(
-    pairs: set[tuple[int, int]], alarms: Sequence[Alarm], deciding: frozenset[str], exchanges: Iterable[Exchange]
+    pairs: set[tuple[int, int]], alarms: Sequence[Alarm], deciding: frozenset[str], transcript: Transcript
 ) -> ConflictFigures:
     """K_Conflict at both ends over the evaluated pairs, and the contradictions found, also of distant replies."""
     turns = [((alarm.earlier_turn or 0, alarm.turn), alarm) for alarm in alarms]
@@ -141,7 +138,7 @@ def conflict_figures(
     worst = sure + sum(alarm.state == OPEN and pair in pairs for pair, alarm in turns)
     rate, reason = None, None
     if not pairs:
-        unrecorded = any(not exchange.reply.recorded for exchange in exchanges)
+        unrecorded = any(not exchange.reply.recorded for exchange in transcript.exchanges)
         reason = NoConflictRate.NO_REPLIES if unrecorded else NoConflictRate.NO_PAIRS
     elif "conflict" in deciding or worst:
         rate = ratio(sure, len(pairs))

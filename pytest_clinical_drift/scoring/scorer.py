@@ -66,8 +66,8 @@ class Scorer:
         """
         judged = judged or JudgedConversation(self.find(case, transcript), ConversationJudgement())
         findings, judgement, ruled = judged.findings, judged.judgement, judged.judgement.rulings
-        turns, fact_alarms = score_turns(case, findings, transcript, judgement, deciding)
-        pairs = ruled_alarms.evaluated_pairs(case, findings, judgement, deciding, transcript.exchanges)
+        turns, fact_alarms = score_turns(case, transcript, judged, deciding)
+        pairs = ruled_alarms.evaluated_pairs(case, transcript, judged, deciding)
         replies = list(ruled_alarms.reply_alarms(case, findings, ruled, deciding))
         conflicts = list(ruled_alarms.conflict_alarms(findings, ruled, deciding))
         others = [*ruled_alarms.other_alarms(ruled, deciding), *ruled_alarms.people_alarms(ruled)]
@@ -95,7 +95,7 @@ class Scorer:
             slope=early_slope(recalls),
             slope_worst=early_slope(recalls, [turn.recall_worst for turn in turns]),
             slope_extended=early_slope([turn.extended.recall for turn in turns]),
-            conflict=ruled_alarms.conflict_figures(pairs, conflicts, deciding, transcript.exchanges),
+            conflict=ruled_alarms.conflict_figures(pairs, conflicts, deciding, transcript),
             alarms=(*_with_severity(case, fact_alarms, events), *handover, *alarms),
             events=events,
             breaches=tuple(

@@ -6,9 +6,10 @@ from dataclasses import replace
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.cases.timeline import probes_of
 from pytest_clinical_drift.evidence.entities import ScoredEntities
-from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings, TurnFindings
+from pytest_clinical_drift.evidence.finding_types import FactFinding, TurnFindings
 from pytest_clinical_drift.evidence.findings import find_facts, says_nothing, visible
 from pytest_clinical_drift.judging.entries import Entry
+from pytest_clinical_drift.judging.for_reviewers import JudgedConversation
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.readings import SINGLE
 from pytest_clinical_drift.metrics.recall import f1, ratio, recall, strict_recall
@@ -24,25 +25,20 @@ def entries_by_fact(judgement: ConversationJudgement) -> Mapping[tuple[int, str]
 
 
 def score_turns(
-    case: Case,
-    findings: Findings,
-    transcript: Transcript,
-    judgement: ConversationJudgement,
-    deciding: frozenset[str],
+    case: Case, transcript: Transcript, judged: JudgedConversation, deciding: frozenset[str]
 ) -> tuple[tuple[TurnAssessment, ...], list[Alarm]]:
     """The figures of every turn, and the alarms on facts in its summaries."""
     turns: list[TurnAssessment] = []
     alarms: list[Alarm] = []
     scheduled, read = set(probes_of(case).scheduled), "fact" in deciding
-    by_fact = entries_by_fact(judgement)
-    for found, exchange in zip(findings.turns, transcript.exchanges, strict=True):
+    by_fact = entries_by_fact(judged.judgement)
+    for found, exchange in zip(judged.findings.turns, transcript.exchanges, strict=True):
         facts: Sequence[FactFinding] = found.facts
         if read and exchange.has_summary:
             facts = every_fact(case, found.turn, facts)
         entries = {fact: entry for (turn, fact), entry in by_fact.items() if turn == found.turn}
-        kept, raised = settle_summary(
-            case, found.turn, facts, exchange.summary, entries, judgement.rulings, deciding=read
-        )
+        rulings = judged.judgement.rulings
+        kept, raised = settle_summary(case, found.turn, facts, exchange.summary, entries, rulings, deciding=read)
         alarms += raised
         turn = score_turn(found, kept, exchange, own=case.is_own(found.turn))
         turns.append(replace(turn, scheduled=found.turn in scheduled, silent=says_nothing(visible(exchange.reply))))

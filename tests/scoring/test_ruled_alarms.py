@@ -11,6 +11,7 @@ from reviewing import case
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings, PairFinding, ReplyFinding
 from pytest_clinical_drift.judging.entries import Entry
+from pytest_clinical_drift.judging.for_reviewers import JudgedConversation
 from pytest_clinical_drift.judging.procedure import ConversationJudgement, SettledPoint
 from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, State
 from pytest_clinical_drift.scoring import fact_alarms, ruled_alarms
@@ -25,7 +26,7 @@ from pytest_clinical_drift.scoring.ruled_alarms import (
     people_alarms,
     reply_alarms,
 )
-from pytest_clinical_drift.transcript import Exchange, Reply
+from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 from pytest_clinical_drift.verdict.metric_table import METRICS
 
 
@@ -339,9 +340,10 @@ def judged(rulings: Any, *read: tuple[int, int, str]) -> ConversationJudgement:
 def judged_pairs(
     case: Case, found: Findings, judgement: ConversationJudgement, deciding: frozenset[str], exchanges: Any
 ) -> tuple[ConflictFigures, list[Alarm]]:
-    pairs = evaluated_pairs(case, found, judgement, deciding, exchanges)
+    talk = Transcript("ann", tuple(exchanges))
+    pairs = evaluated_pairs(case, talk, JudgedConversation(found, judgement), deciding)
     alarms = list(conflict_alarms(found, judgement.rulings, deciding))
-    return conflict_figures(pairs, alarms, deciding, exchanges), alarms
+    return conflict_figures(pairs, alarms, deciding, talk), alarms
 
 
 def figures(
