@@ -7,7 +7,7 @@ from pytest_clinical_drift.judging.reviews import DECLARED
 from pytest_clinical_drift.report.clean import LONGEST_LINE, one_line
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import at_both_ends, beside_limit, reason_text, reason_texts
-from pytest_clinical_drift.report.sentences import alarm_title, event_sentence, worst_first
+from pytest_clinical_drift.report.sentences import alarm_line, alarm_title, event_sentence, worst_first
 from pytest_clinical_drift.report.words import counted, label
 from pytest_clinical_drift.results.models import CaseResult, ReviewRecord, RunResult
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState, CaseAssessment
@@ -170,10 +170,7 @@ def _severe_open(case: CaseResult) -> list[str]:
 
 
 def _by_turn(alarms: Sequence[Alarm]) -> list[str]:
-    return [
-        f"turn {alarm.turn}: {'open: ' if alarm.state == AlarmState.OPEN else ''}{alarm_title(alarm)}"
-        for alarm in sorted(alarms, key=lambda alarm: alarm.turn)
-    ]
+    return [alarm_line(alarm) for alarm in sorted(alarms, key=lambda alarm: alarm.turn)]
 
 
 def _figure(item: MetricVerdict, failed: bool, stops: Collection[tuple[str | None, int]], probes: Sequence[int]) -> str:

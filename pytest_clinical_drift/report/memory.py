@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from pytest_clinical_drift.metrics.horizon import FEWEST_CASES, SLOPE_TURNS, Horizon
 from pytest_clinical_drift.report.page import Line, curve_chart, limit_levels, text_lines
-from pytest_clinical_drift.report.sentences import alarm_title
+from pytest_clinical_drift.report.sentences import alarm_line
 from pytest_clinical_drift.report.words import rounded, span
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState
@@ -86,10 +86,8 @@ def first_lost(result: RunResult) -> list[str]:
     ]
     lost.sort(key=lambda pair: (pair[0].turn, pair[0].state == AlarmState.OPEN))
     sure = next((pair for pair in lost if pair[0].state == AlarmState.CONFIRMED), None)
-    return [
-        f"case {case}, turn {alarm.turn}: {'open: ' if alarm.state == AlarmState.OPEN else ''}{alarm_title(alarm)}"
-        for alarm, case in [pair for pair in lost[:1] if pair is not sure] + ([sure] if sure else [])
-    ]
+    shown = [pair for pair in lost[:1] if pair is not sure] + ([sure] if sure else [])
+    return [f"case {case}, {alarm_line(alarm)}" for alarm, case in shown]
 
 
 def scheduled_turns(result: RunResult) -> list[int] | None:

@@ -95,6 +95,11 @@ def alarm_title(alarm: Alarm) -> str:
     return f"{_said(alarm)}{_why(alarm)}"
 
 
+def alarm_line(alarm: Alarm) -> str:
+    """Its title with turn and doubt."""
+    return f"turn {alarm.turn}: {'open: ' if alarm.state == AlarmState.OPEN else ''}{alarm_title(alarm)}"
+
+
 def _said(alarm: Alarm) -> str:
     if alarm.fact is not None:
         return f'{_FACTS[alarm.kind]} "{one_line(alarm.what)}"'

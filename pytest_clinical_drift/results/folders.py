@@ -47,20 +47,11 @@ class RunFolder:
         self.top = model_folder
         """Where the newest run over the full set lies."""
         self.id = run_id or new_run_id()
-
-    @property
-    def draft(self) -> Path:
+        self.draft = self.top / DRAFTS / self.id
         """Where the run writes while it lasts."""
-        return self.top / DRAFTS / self.id
-
-    @property
-    def place(self) -> Path:
+        self.place = self.top / RUNS / self.id
         """Where it lies once it is published."""
-        return self.top / RUNS / self.id
-
-    @property
-    def transcripts(self) -> Path:
-        return self.draft / TRANSCRIPTS
+        self.transcripts = self.draft / TRANSCRIPTS
 
     def create(self) -> None:
         """Make the draft and write into it once: a disk that takes no results is reported before the first case."""
@@ -109,13 +100,12 @@ def _remove_empty(folder: Path) -> None:
 
 def _replace(source: Path, target: Path, run_id: str) -> None:
     """Copy a file or folder over another in one step: a reader sees the old one or the new one."""
-    draft = target.with_name(f".{target.name}.{run_id}")
+    draft, old = (target.with_name(f".{target.name}.{run_id}{end}") for end in ("", ".old"))
     if source.is_file():
         shutil.copyfile(source, draft)
         draft.replace(target)
         return
     shutil.copytree(source, draft)
-    old = target.with_name(f".{target.name}.{run_id}.old")
     if target.exists():
         target.rename(old)
     draft.rename(target)
