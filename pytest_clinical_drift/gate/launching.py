@@ -4,7 +4,6 @@ import hashlib
 import json
 import shutil
 import signal
-import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -186,9 +185,6 @@ def _terminated_like_ctrl_c() -> Iterator[None]:
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    if sys.platform == "win32":
-        yield
-        return
     before = signal.signal(signal.SIGTERM, interrupt)
     try:
         yield

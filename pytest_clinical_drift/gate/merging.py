@@ -12,9 +12,6 @@ from pytest_clinical_drift.gate.publishing import enter_in_ledger, write_run_jun
 from pytest_clinical_drift.gate.pytest_reports import Say, shown
 from pytest_clinical_drift.gate.reopened import rescore
 from pytest_clinical_drift.gate.set_result import SetResult, counts_of
-from pytest_clinical_drift.report.headlines import next_step
-from pytest_clinical_drift.report.markdown import publish_markdown
-from pytest_clinical_drift.report.terminal import fill, render_summary
 from pytest_clinical_drift.results.folders import TRANSCRIPTS, RunFolder, check_results_place
 from pytest_clinical_drift.results.manifest import JudgeRecord, Manifest, TokenCounts
 from pytest_clinical_drift.results.releases import read_sheet
@@ -50,13 +47,7 @@ def merge(folders: Sequence[Path], out: Path, junit: Path | None, say: Say) -> i
     if junit is not None:
         write_run_junit(junit, finished, collected, transcripts)
         written.append(junit)
-    slug, width = collected.inputs.slug, shutil.get_terminal_size().columns
-    for line in (
-        *render_summary(result, slug, attempt=finished.attempt, width=width),
-        *(f"written: {shown(file)}" for file in written),
-        fill(next_step(result, shown(written[0].parent), merged=True), width),
-        *publish_markdown(result, slug),
-    ):
+    for line in finished.summary(written, shutil.get_terminal_size().columns, merged=True):
         say(line)
     return collected.exit_code()
 

@@ -69,6 +69,15 @@ class FinishedRun:
         write_inputs(folder.draft, self.inputs, self.result.deciders, self.result.manifest, judged, window=window)
         return folder.publish(written, on_top=self.result.verdict != Verdict.PARTIAL)
 
+    def summary(self, written: Sequence[Path], width: int, *, verbosity: int = 0, merged: bool = False) -> list[str]:
+        """What the terminal shows of the set; on GitHub, the page of the CI run is written as well."""
+        result, slug = self.result, self.inputs.slug
+        lines = render_summary(result, slug, attempt=self.attempt, width=width, verbosity=verbosity)
+        if verbosity >= 0 and written:
+            lines += [f"written: {shown(file)}" for file in written]
+            lines.append(fill(next_step(result, shown(written[0].parent), merged=merged), width))
+        return [*lines, *publish_markdown(result, slug)]
+
 
 def enter_in_ledger(result: RunResult, inputs: GateInputs, folder: Path) -> FinishedRun:
     """A run that is over; its line goes into the ledger of the folder."""
@@ -168,16 +177,11 @@ def write_summary(terminal: Any, finished: FinishedRun, written: Sequence[Path])
                 line = f"{case.verdict} {STUDY}/{case.case_id}::{slug} - {case_headline(case)}"
                 terminal.write_line(line, yellow=True)
     width = terminal.config.get_terminal_writer().fullwidth
-    lines = render_summary(result, slug, attempt=finished.attempt, width=width, verbosity=verbosity)
     if verbosity >= 0:
         terminal.section(f"clinical drift: {slug}", **colour)
-        lines += [f"written: {shown(file)}" for file in written]
-        lines += [fill(next_step(result, shown(written[0].parent)), width)] if written else []
     verdict = verdict_line(result, width)
-    for line in lines:
+    for line in finished.summary(written, width, verbosity=verbosity):
         terminal.write_line(line, **(colour if line == verdict else {}))
-    for command in publish_markdown(result, slug):  # on GitHub
-        terminal.write_line(command)
 
 
 def ending_remarks(run: GateRun, collected: SetResult, *, broken_off: bool) -> list[str]:

@@ -47,11 +47,6 @@ class _Asked:
         return any(alarm.severe for alarm in self.alarms) if self.alarms else self.question.kind in _GRAVE
 
     @property
-    def thing(self) -> tuple[str, int, str]:
-        """Questions on one fact of one conversation, over turns in a row, are read together."""
-        return self.talk.case.id, self.talk.transcript.repeat, self.question.fact or self.question.id
-
-    @property
     def text(self) -> Text:
         return self.talk.case.id, self.talk.transcript.repeat, self.question.turn, self.question.text
 
@@ -73,7 +68,12 @@ def review_items(run: Reopened, last: Known | None = None) -> list[ReviewItem]:
     A fact on turns in a row is shown with one of its texts, so that as few texts as possible have to be read.
     """
     draw = random.Random(run.inputs.manifest)
-    rows = in_a_row(_alarmed(run), lambda asked: asked.thing, lambda asked: asked.question.turn)
+    # questions on one fact of one conversation are read together
+    rows = in_a_row(
+        _alarmed(run),
+        lambda asked: (*asked.text[:2], asked.question.fact or asked.question.id),
+        lambda asked: asked.question.turn,
+    )
     of_case: dict[str, list[_Row]] = {}
     for row in (*rows, *([asked] for asked in _cleared(run, draw))):
         of_case.setdefault(row[0].talk.case.id, []).append(row)
