@@ -121,8 +121,8 @@ class BatchGenerator:
             # outside of the handler, which would keep the tensors of the failed attempt alive
             waiting.extendleft(reversed([job for job in self._running if job is not None]))
             self._running = []
-            if waiting and not self._make_room(len(waiting)):
-                waiting[0].fault = failure(FailureCode.OUT_OF_MEMORY)
+            if waiting:
+                self._make_room(waiting)
 
     def _generate(
         self, waiting: deque[Job], deliver: Callable[[Job], Sequence[Job]], cancelled: Callable[[], bool]
@@ -152,13 +152,13 @@ class BatchGenerator:
             if not any(running):
                 running.clear()
 
-    def _make_room(self, jobs: int) -> bool:
-        """Give up everything cached and halve the batch; False when there was nothing left to give up."""
-        left = any(self._pool.tokens) or self.rows > 1
+    def _make_room(self, waiting: Sequence[Job]) -> None:
+        """Give up all that is cached and halve the batch; where there is nothing to give up, a reply does not fit."""
+        if self.rows == 1 and not any(self._pool.tokens):
+            waiting[0].fault = failure(FailureCode.OUT_OF_MEMORY)
         self._pool.clear()
         release_memory()
-        self.rows = max(1, min(self.rows, jobs) // 2)
-        return left
+        self.rows = max(1, min(self.rows, len(waiting)) // 2)
 
     def _join(self, waiting: deque[Job]) -> list[Job]:
         """Read a prompt into a row of its own, as far as it is not cached, and choose its first token."""

@@ -11,7 +11,7 @@ import time
 import traceback
 import uuid
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -203,27 +203,24 @@ def _imported(source: bytes, package: str) -> Iterator[str]:
 
 
 class OwnLoop:
-    """One event loop for a whole run, because clients of servers belong to theirs; made when it is needed."""
+    """One event loop for a whole run, because clients of servers belong to theirs."""
 
     def __init__(self) -> None:
-        self._runner: asyncio.Runner | None = None
+        self._runner = asyncio.Runner()  # makes its loop when it is needed
 
     def result(self, answer: Any) -> Any:
         """What a function returned, awaited where it has to be."""
         if not inspect.isawaitable(answer):
             return answer
-        self._runner = self._runner or asyncio.Runner()
-        return self._runner.run(_awaited(answer))
+
+        async def awaited() -> Any:
+            return await answer  # event loops run coroutines only
+
+        return self._runner.run(awaited())
 
     def close(self) -> None:
-        if self._runner is not None:
-            self._runner.close()
-            self._runner = None
-
-
-async def _awaited(answer: Awaitable[Any]) -> Any:
-    """The result, for event loops that run coroutines only."""
-    return await answer
+        self._runner.close()
+        self._runner = asyncio.Runner()
 
 
 def make(spec: str, target: str, *, option: str = "--model", wanted: Sequence[str] = ("__call__",)) -> Any:
