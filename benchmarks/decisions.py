@@ -21,7 +21,7 @@ from benchmarks.judged_runs import judged_runs
 from benchmarks.releases import Array, Design
 from pytest_clinical_drift.metrics import bootstrap
 from pytest_clinical_drift.metrics.intervals import Interval, mean_intervals, pooled_interval
-from pytest_clinical_drift.metrics.power import Comparison, case_sd, comparison_odds
+from pytest_clinical_drift.metrics.paired import Comparison, case_sd, comparison_odds
 from pytest_clinical_drift.metrics.recall import steepest_slope
 from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.baseline import comparison_rules

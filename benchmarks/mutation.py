@@ -40,8 +40,7 @@ VERDICT = ("tests/verdict/test_case_verdict.py", "tests/verdict/test_set_verdict
 TESTS: dict[str, tuple[str, ...]] = {
     "metrics/bootstrap": ("tests/metrics/test_bootstrap.py", "tests/metrics/test_intervals.py"),
     "metrics/agreement": ("tests/metrics/test_agreement.py", "tests/metrics/test_corrected.py"),
-    "metrics/paired": ("tests/metrics/test_paired.py",),
-    "metrics/power": ("tests/metrics/test_power.py",),
+    "metrics/paired": ("tests/metrics/test_paired.py", "tests/metrics/test_power.py"),
     "metrics/recall": (
         "tests/metrics/test_recall.py",
         "tests/metrics/test_drift.py",

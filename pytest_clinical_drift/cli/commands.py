@@ -41,7 +41,7 @@ def schema(*, say: Say) -> int:
 
 
 def power(*, cases: int | None, drop: float, results: Path | None, say: Say) -> int:
-    from pytest_clinical_drift.metrics.power import estimate_power
+    from pytest_clinical_drift.metrics.paired import estimate_power
     from pytest_clinical_drift.report.page import text_lines
     from pytest_clinical_drift.results.comparing import load_baseline
     from pytest_clinical_drift.verdict.baseline import by_id, comparison_rules, recall_spread

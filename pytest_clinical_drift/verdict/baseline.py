@@ -8,8 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from pytest_clinical_drift.metrics.paired import NOT_WORSE, UNDECIDED, WORSE, PairedResult, compare_paired
-from pytest_clinical_drift.metrics.power import Comparison, Spread
+from pytest_clinical_drift.metrics.paired import (
+    NOT_WORSE,
+    UNDECIDED,
+    WORSE,
+    Comparison,
+    PairedResult,
+    Spread,
+    compare_paired,
+)
 from pytest_clinical_drift.metrics.recall import steepest_slope
 from pytest_clinical_drift.verdict.measures import Repeats
 from pytest_clinical_drift.verdict.metric_table import CORE, METRICS
@@ -106,7 +113,7 @@ def compare_with_baseline(
     verdict = UNDECIDED
     if stopped or lost:
         verdict = WORSE
-    elif independent >= needed and all(_is_not_worse(name, result, pairs) for name, result in metrics.items()):
+    elif independent >= needed and all(_lets_pass(name, result, pairs) for name, result in metrics.items()):
         verdict = NOT_WORSE
     new, old = _recalls(pair.now for pair in pairs), _recalls(pair.before for pair in pairs)
     moves = [Move(name, old[name], new[name]) for name in new if name in old and abs(new[name] - old[name]) > 1e-9]
@@ -164,8 +171,8 @@ def _compare_metric(name: str, pairs: Sequence[_Pair], thresholds: Thresholds) -
     return replace(shown, verdict=verdict)
 
 
-def _is_not_worse(name: str, result: PairedResult, pairs: Sequence[_Pair]) -> bool:
-    """Whether a metric stands in the way of "not worse": undecided, or not there although it could happen."""
+def _lets_pass(name: str, result: PairedResult, pairs: Sequence[_Pair]) -> bool:
+    """Whether a metric is not worse, or has no pair: one without which there is no verdict only if it cannot happen."""
     if result.pairs or name not in CORE:
         return result.verdict == NOT_WORSE or not result.pairs
     items = [item for pair in pairs for item in pair.now.judgements if item.metric == name]

@@ -169,15 +169,15 @@ def count_evidence(
         ),
         total=len(known),
         replies=sum(len(run.turns) for run in runs),
-        demanded=sum(run.demands for run in runs),
-        texts=sum(run.replies_total for run in runs),
-        judge_requests=sum(run.requests for run in runs),
         settled=tuple(
             SettledCounts(by, alarms[by, AlarmState.CONFIRMED], alarms[by, AlarmState.DISMISSED])
             for by in ("rule", "judge", "person")
         ),
         open=sum(count for (_, state), count in alarms.items() if state == AlarmState.OPEN),
         false_breaches=asked * limits["breach"].false_confirmed.high if "breach" in limits else None,
+        demanded=sum(run.demands for run in runs),
+        texts=sum(run.replies_total for run in runs),
+        judge_requests=sum(run.requests for run in runs),
         audit=audit_of(runs, confidence),
         grades=tuple(count for count in grades if count.confirmed or count.open),
         rules_against_judge=_against_judge(runs),

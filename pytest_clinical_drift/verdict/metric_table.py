@@ -7,7 +7,7 @@ not made of events needs a function in `measures`, one that the set does not poo
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, auto
 from functools import partial
 from typing import Literal
 
@@ -22,17 +22,14 @@ OWN_METRIC = re.compile(rf"own\.\w+|{PDSQI}\.(?:{'|'.join(ATTRIBUTES)})")
 """A figure of the project's own scorers, or a PDSQI-9 attribute: gated only where a file sets limits."""
 
 
-class Aggregation(StrEnum):
+class Aggregation(Enum):
     """How the set's figure is made of the cases'."""
 
-    MEAN = "mean"
-    """Of the cases' values, with an interval over cases."""
-    POOLED_PAIRS = "pooled pairs"
-    """All contradictions over all pairs."""
-    PER_REPLIES = "per hundred replies"
-    """All events over all replies."""
-    LOWEST = "lowest of the mean curve"
-    CASES_WITH_EVENT = "cases with an event"
+    MEAN = auto()  # of the cases' values, with an interval over cases
+    POOLED_PAIRS = auto()  # all contradictions over all pairs
+    PER_REPLIES = auto()  # all events over all replies
+    LOWEST = auto()  # the lowest point of the mean curve
+    CASES_WITH_EVENT = auto()
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ class Thresholds(Table):
         if not isinstance(given, dict):
             return given
         known = {EXTENDS, *(field.alias or name for name, field in cls.model_fields.items())}
-        for key in given.keys() - known:
+        for key in [key for key in given if key not in known]:
             near = difflib.get_close_matches(str(key), METRICS, 1, 0.85)
             if near and not did_you_mean(str(key), known):
                 told = f"{TOP_KEY}.{key}: unknown field; did you mean metrics.{near[0]}?"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_clinical_drift.metrics.power import (
+from pytest_clinical_drift.metrics.paired import (
     RECALL,
     Comparison,
     Odds,
