@@ -47,11 +47,10 @@ def mean_interval(
 ) -> Interval | None:
     """Interval of the mean of the cases' values, resampling whole groups; None without values.
 
-    Where all values are equal a bootstrap has no width and would claim certainty. Then the exact binomial limit
-    applies: up to u of the units may be unlike all that were seen, and as bad as `worst` (or as good as `best`). Where
-    only a few units depart from the rest, the limit is the wider of the bootstrap's and the exact one for the share
-    that departs; with `unseen`, where most units are alike, its bad end is no better than if all were: a loss never
-    turns into a merit.
+    Where all values are equal a bootstrap has no width and would claim certainty: then up to u of the units, by the
+    exact binomial limit, may be as bad as `worst` (or as good as `best`). Where few units depart from the rest, the
+    limit is the wider of the bootstrap's and the exact one for the share that departs; with `unseen`, where most units
+    are alike, its bad end is no better than if all were: a loss never turns into a merit.
     """
     if not values:
         return None

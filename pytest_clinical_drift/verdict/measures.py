@@ -66,25 +66,18 @@ def per_hundred_replies(name: str, repeats: Repeats) -> CaseValue:
 
 def at_t10(name: str, repeats: Repeats, *, strict: bool = False) -> CaseValue:
     """A figure of turn 10, or of the last turn of a shorter case; `strict`: facts stated in part are lapses too."""
-    ends = ("strict_recall", "strict_worst") if strict else ("recall", "recall_worst")
-
-    def read(run: CaseAssessment, worst: bool) -> float | None:
-        return getattr(run.turns[run.horizon - 1], ends[worst]) if run.horizon <= len(run.turns) else None
-
     if any(not turn.own for run in repeats for turn in run.turns):
         return nothing(ReasonCode.STRETCHED, can_happen=False)
-    return _at_both_ends(read, repeats, sum(_lapses(run, run.horizon, run.horizon, partly=strict) for run in repeats))
+    turns = [turn for run in repeats for turn in run.turns[run.horizon - 1 : run.horizon]]
+    ends = [(t.strict_recall, t.strict_worst) if strict else (t.recall, t.recall_worst) for t in turns]
+    return _at_both_ends(ends, repeats, sum(_lapses(run, run.horizon, run.horizon, partly=strict) for run in repeats))
 
 
 def at_end(name: str, repeats: Repeats) -> CaseValue:
     """Recall at the last probe, where a fact counts as lost only if it is lost at the probe before as well."""
-
-    def read(run: CaseAssessment, worst: bool) -> float | None:
-        kept = kept_at_end(run, worst=worst).values()
-        return ratio(sum(kept), len(kept))
-
-    lost = sum(not kept for run in repeats for kept in kept_at_end(run, worst=False).values())
-    return _at_both_ends(read, repeats, lost)
+    kept = [[kept_at_end(run, worst=worst).values() for worst in (False, True)] for run in repeats]
+    ends = [(ratio(sum(best), len(best)), ratio(sum(worst), len(worst))) for best, worst in kept]
+    return _at_both_ends(ends, repeats, sum(not fact for best, _ in kept for fact in best))
 
 
 def kept_at_end(run: CaseAssessment, *, worst: bool) -> dict[str, bool]:
@@ -97,28 +90,26 @@ def kept_at_end(run: CaseAssessment, *, worst: bool) -> dict[str, bool]:
 
 def fall(name: str, repeats: Repeats) -> CaseValue:
     """Mean recall of the first two scheduled probes minus that of the last two, of runs beyond the slope's turns."""
-
-    def read(run: CaseAssessment, worst: bool) -> float | None:
-        probes = [turn for turn in run.turns if turn.scheduled and turn.recall is not None]
-        best = [turn.recall or 0.0 for turn in probes]
-        # an open loss at the first probes would make the fall smaller: it counts at the last ones alone
-        last = [turn.recall_worst or 0.0 for turn in probes] if worst else best
-        return horizon.fall(best, last) if len(run.turns) > SLOPE_TURNS else None
-
-    if all(len(run.turns) <= SLOPE_TURNS for run in repeats):
+    long = [run for run in repeats if len(run.turns) > SLOPE_TURNS]
+    if not long:
         return nothing(ReasonCode.SHORT_RUN, can_happen=False, turns=SLOPE_TURNS)
-    return _at_both_ends(read, repeats, sum(_lapses(run, 1, len(run.turns)) for run in repeats))
+    ends = []
+    for run in long:
+        probes = [(turn.recall, turn.recall_worst or 0.0) for turn in run.turns if turn.scheduled]
+        best = [recall for recall, _ in probes if recall is not None]
+        # an open loss at the first probes would make the fall smaller: it counts at the last ones alone
+        worst = [low for recall, low in probes if recall is not None]
+        ends.append((horizon.fall(best, best), horizon.fall(best, worst)))
+    return _at_both_ends(ends, repeats, sum(_lapses(run, 1, len(run.turns)) for run in repeats))
 
 
 def slope(name: str, repeats: Repeats) -> CaseValue:
-    """The slope of the recall curve."""
-
-    def read(run: CaseAssessment, worst: bool) -> float | None:
-        fit = run.slope_worst if worst else run.slope
-        # nothing stated, nothing to lose
-        return fit.slope if fit is not None and any(run.recall_curve[:SLOPE_TURNS]) else None
-
-    return _at_both_ends(read, repeats, sum(_lapses(run, 1, SLOPE_TURNS) for run in repeats))
+    """The slope of the recall curve; where nothing was stated there is nothing to lose."""
+    stated = [run for run in repeats if any(run.recall_curve[:SLOPE_TURNS])]
+    ends = [
+        (run.slope.slope if run.slope else None, run.slope_worst.slope if run.slope_worst else None) for run in stated
+    ]
+    return _at_both_ends(ends, repeats, sum(_lapses(run, 1, SLOPE_TURNS) for run in repeats))
 
 
 def conflict_rate(name: str, repeats: Repeats) -> CaseValue:
@@ -145,9 +136,9 @@ def own_figure(name: str, repeats: Repeats) -> CaseValue:
     return nothing(ReasonCode.NO_SCORER) if value is None else CaseValue(value, value, confirmed=2)
 
 
-def _at_both_ends(read: Callable[[CaseAssessment, bool], float | None], repeats: Repeats, lapses: int) -> CaseValue:
-    """The mean over the repeats of what `read` gives at the better end (False) and at the worse one (True)."""
-    best, worst = (mean(read(run, end) for run in repeats) for end in (False, True))
+def _at_both_ends(ends: Sequence[tuple[float | None, float | None]], repeats: Repeats, lapses: int) -> CaseValue:
+    """The mean over the repeats, of each the better and the worse end."""
+    best, worst = mean(end for end, _ in ends), mean(end for _, end in ends)
     if best is None:
         zero = {turn.recall for run in repeats for turn in run.turns} == {0.0}
         return nothing(ReasonCode.RECALL_ZERO_THROUGHOUT if zero else ReasonCode.NO_FACT_EVALUATED)
