@@ -228,7 +228,7 @@ class FlakyCase:
 
 @dataclass(frozen=True, slots=True)
 class RepeatFigures:
-    """Variation between conversations of the same case under sampled decoding; shown, not gated."""
+    """Variation between conversations of the same case under sampled decoding."""
 
     repeats: int
     recall_sd: float | None

@@ -10,7 +10,7 @@ from typing import Any
 
 
 class ReasonCode(StrEnum):
-    """Why a figure or a verdict is what it is; beside each the values that come with it."""
+    """Why a figure or a verdict is what it is; each names the values that come with it."""
 
     # -- why a figure was not measured
     CANNOT_HAPPEN = auto()  # metric: in none of these cases can it happen
