@@ -239,5 +239,7 @@ class EntityScorer:
 
 def _is_named(entity: Entity, texts: Sequence[tuple[set[str], frozenset[str]]]) -> bool:
     """Whether a text (its concepts and its stems) has the entity, something narrower, or all of its words."""
+    if any(entity.concept in ids for ids, _ in texts):
+        return True
     stems = content_stems(entity.text)
-    return any(entity.concept in ids or (stems and stems <= known) for ids, known in texts)
+    return bool(stems) and any(stems <= known for _, known in texts)

@@ -115,7 +115,7 @@ def _clipped(document: Document, medicine: Concept) -> Iterator[Term]:
     """ "Bisop 5 mg": at least four letters of the name with a number behind."""
     names = [medicine.name, *map(str, medicine.data.get("synonyms", ())), *map(str, medicine.data.get("brands", ()))]
     for place, word in enumerate(document.words[:-1]):
-        dosed = len(word) >= 4 and document.words[place + 1][:1].isdigit()
+        dosed = 4 <= len(word) < 9 and document.words[place + 1][:1].isdigit()
         if dosed and any(name.lower().startswith(word) for name in names):
             yield Term(medicine, place, place)
 
