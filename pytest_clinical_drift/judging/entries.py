@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from pytest_clinical_drift.judging.answers import (
     AGAINST,
@@ -159,10 +159,9 @@ def standing_advice(reading: Reading, answer: ReadingAnswer) -> list[StandingAdv
         return None
     standing = []
     for item in items:
-        for turn in _whole_numbers([item.get("turn")], 1):
-            advice = StandingAdvice(turn, plain_text(item.get("quote")))
-            if quoted(item, reading.reply_of(turn)) or advice in reading.standing:
-                standing.append(advice)
+        turn, quote = item.get("turn"), plain_text(item.get("quote"))
+        if _is_turn(turn) and (quoted(item, reading.reply_of(turn)) or (turn, quote) in reading.standing):
+            standing.append(StandingAdvice(turn, quote))
     return standing
 
 
@@ -208,16 +207,15 @@ def _found(reading: Reading, kind: str, item: Mapping[str, Any]) -> Entry:
 
 def _span(value: Any, reading: Reading) -> tuple[int, int] | None:
     """Two turns of a conversation, put in their order; None where a value is anything else."""
-    turns = _whole_numbers(value, 2)
+    if not isinstance(value, list | tuple) or len(value) != 2 or not all(map(_is_turn, value)):
+        return None
     known = {line.turn for line in reading.turns} | {item.turn for item in reading.standing}
-    return (min(turns), max(turns)) if turns and set(turns) <= known else None
+    return (min(value), max(value)) if known.issuperset(value) else None
 
 
-def _whole_numbers(value: Any, count: int) -> tuple[int, ...]:
-    """So many whole numbers; empty where a value is anything else (JSON's true and 1.0 are none)."""
-    if isinstance(value, list | tuple) and len(value) == count and all(type(number) is int for number in value):
-        return tuple(value)
-    return ()
+def _is_turn(value: Any) -> TypeGuard[int]:
+    """Whether a value is a whole number: JSON's true and 1.0 are none."""
+    return type(value) is int
 
 
 def _list(given: Mapping[str, Any], key: str) -> list[Mapping[str, Any]] | None:

@@ -85,6 +85,8 @@ class _Line:
         self.error = ""
         """Of the latest outage."""
         self.given_up = ""
+        self._broken = ""
+        """Why its thread has ended: nobody works on the feed any more."""
         self._thread: threading.Thread | None = None
 
     def put(self, asked: Sequence[Ask]) -> None:
@@ -92,15 +94,15 @@ class _Line:
             self._thread = threading.Thread(target=self._run, name="clinical-drift-judge", daemon=True)
             self._thread.start()
         self.feed.put(asked)
-        if self.given_up:
-            self.feed.abandon(self.given_up)
+        if self._broken:
+            self.feed.abandon(self._broken)
 
     def _run(self) -> None:
         try:
             self.judge.work(self.feed)
         except BaseException as error:  # whatever ended this thread is an outage of the judge, not of the run
-            self.given_up = f"the judge broke off ({type(error).__name__}: {error})"[:300]
-            self.feed.abandon(self.given_up)
+            self.given_up = self._broken = f"the judge broke off ({type(error).__name__}: {error})"[:300]
+            self.feed.abandon(self._broken)
 
     def took(self, answer: Given) -> None:
         """Note whether an answer came, and give the judge up after too many failures."""
