@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from pytest_clinical_drift.evidence.advice.orders import AWAY, TOWARD, Advice, advice_of, document_of, words
 from pytest_clinical_drift.evidence.reading.text import tokenise
 from pytest_clinical_drift.evidence.terms.language import ENGLISH_ONLY, rules_read
-from pytest_clinical_drift.evidence.terms.lexicon import ids_above, phrases_between, term_index
+from pytest_clinical_drift.evidence.terms.lexicon import Term, ids_above, phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, word_set
 
 _NEWS = word_set("advice", "news")
 _SHORT = 12
+_COMPANY = frozenset(("with", "alongside", "beside"))
+_OTHER_ONE = frozenset(("second", "another", "other", "extra", "more", "additional"))
 _LEADING = frozenset(("do", "not", "never", "please", "don", "t", "you", "must", "should"))
 
 
@@ -57,10 +59,20 @@ def _is_bare(order: Advice, medicine: str) -> bool:
     return named and lasting and first < order.first and stop - first <= _SHORT and leading <= _LEADING and not quoted
 
 
+def _medicines(order: Advice) -> list[Term]:
+    """What an order is about: not the last one of "avoid kava with sertraline", nor that of "no extra apixaban"."""
+    return [
+        term
+        for number, term in enumerate(order.medicines)
+        if not (number and order.document.words[term.first - 1] in _COMPANY)
+        and (order.wanted or _OTHER_ONE.isdisjoint(order.document.words[max(0, term.first - 2) : term.first]))
+    ]
+
+
 def _shared_medicine(old: Advice, new: Advice) -> str:
     """The medicine both are about: the same, or one of a class that was ruled out."""
-    for one in old.medicines:
-        for two in new.medicines:
+    for one in _medicines(old):
+        for two in _medicines(new):
             away, toward = (two, one) if old.wanted else (one, two)
             of_a_class = away.concept.kind != DRUG and away.concept.id in ids_above(toward.concept)
             if one.concept is two.concept or of_a_class:
