@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Slot, Statement, content_of, stated_with
-from pytest_clinical_drift.evidence.facts.places import Span, denial, near, places_of, stated, together
+from pytest_clinical_drift.evidence.facts.places import Span, denies_another, near, places_of, stated, together
 from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.reading.text import Document, tokenise
 from pytest_clinical_drift.evidence.terms.lexicon import term_index
@@ -61,7 +61,9 @@ def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statem
     # the denial is about the allergy: "no penicillin allergy", "not allergic to penicillin"
     if context.negated and any(word.startswith(("allerg", "react", "intoleran", "sensit")) for word in beside):
         last = span[1] + _speaks_of_allergy(document.words[span[1] + 1 : span[1] + 2])
-        return Statement(Said.DENIED, (span,), "denied", denial(document, (span[0], last)))
+        if denies_another(document, (span[0], last)):  # "no penicillin allergy review"
+            return Statement(Said.DOUBT, (span,), "named, but not as a fact", "not-asserted")
+        return Statement(Said.DENIED, (span,), "denied", "denied")
     missing = [reaction for reaction in reactions if stated(document, reaction) is None]
     for reaction in missing:
         around = [place for place in places_of(document, reaction) if near(document, span[0], place[0])]

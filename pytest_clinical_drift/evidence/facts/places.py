@@ -98,20 +98,29 @@ _LIGHT = word_set("facts", "light_before_a_name")
 
 def denied_outright(document: Document, span: Span) -> bool:
     """Nothing but light words between the denial and the name, which no noun follows: "no history of X", "X: none"."""
-    words, after = document.words, span[1] + 1
-    following = words[after] if after < len(document) else ""
-    if following in _ANSWERS and ";" not in document.gaps[after]:
+    after = span[1] + 1
+    if document.words[after : after + 1] and document.words[after] in _ANSWERS and ";" not in document.gaps[after]:
         return True
-    before = reversed(words[max(0, span[0] - 6) : span[0]])
-    denied = next((word in _DENIERS for word in before if word not in _LIGHT), False)
-    parted = not following or document.gaps[after] not in ("", "-") or document.kinds[after] != WORD
-    ends = parted or document.sentences[after] != document.sentences[span[1]]
-    return denied and (ends or following in cue_table().no_objects | _LIGHT)  # not "no neutropenia recovery"
+    return _behind_denial(document, span) and not _goes_on(document, span[1])
 
 
-def denial(document: Document, span: Span) -> str:
-    """The rule by which a denial of a name counts."""
-    return "denied" if denied_outright(document, span) else "denied-loosely"
+def denies_another(document: Document, span: Span) -> bool:
+    """Whether a name only says what kind of thing is denied: "no neutropenia recovery" denies a recovery."""
+    return _behind_denial(document, span) and _goes_on(document, span[1])
+
+
+def _behind_denial(document: Document, span: Span) -> bool:
+    before = reversed(document.words[max(0, span[0] - 6) : span[0]])
+    return next((word in _DENIERS for word in before if word not in _LIGHT), False)
+
+
+def _goes_on(document: Document, last: int) -> bool:
+    """Whether another noun follows straight behind a name."""
+    after = last + 1
+    if after >= len(document) or document.gaps[after] not in ("", "-") or document.kinds[after] != WORD:
+        return False
+    same_sentence = document.sentences[after] == document.sentences[last]
+    return same_sentence and document.words[after] not in cue_table().no_objects | _LIGHT
 
 
 _BESIDE = 5

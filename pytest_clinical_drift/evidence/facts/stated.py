@@ -5,7 +5,15 @@ from dataclasses import replace
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Slot, Statement, stated_with, words_of
 from pytest_clinical_drift.evidence.facts.medications import ended
-from pytest_clinical_drift.evidence.facts.places import Details, Span, denial, near, places_of, scattered
+from pytest_clinical_drift.evidence.facts.places import (
+    Details,
+    Span,
+    denied_outright,
+    denies_another,
+    near,
+    places_of,
+    scattered,
+)
 from pytest_clinical_drift.evidence.mentions.context import MentionContext, context_at
 from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.lexicon import Term, TermIndex, places_in, term_index
@@ -127,7 +135,8 @@ def _named(fact: Fact, document: Document, span: Span) -> Statement:
     if said == Said.DOUBT or (said == Said.DENIED and _denies_less(fact, document, span)):
         return Statement(Said.DOUBT, (span,), "named, but not as a fact", "not-asserted")
     if said == Said.DENIED:
-        return Statement(Said.DENIED, (span,), "denied", denial(document, span))
+        rule = "denied" if denied_outright(document, span) else "denied-loosely"
+        return Statement(Said.DENIED, (span,), "denied", rule)
     off = document.words[span[0] - 1 : span[0]] == ["off"] or ended(document, span)
     if off and not (fact.past or fact.ended or fact.core.denied):
         return Statement(Said.DENIED, (span,), "stated as over", "over", sure=False)
@@ -149,7 +158,7 @@ def _denies_less(fact: Fact, document: Document, span: Span) -> bool:
     for_now = bool(fact.dates or fact.details) and not _FOR_NOW.isdisjoint(said)
     narrower = any(span[0] <= t.first <= span[1] for i in fact.core.ids for t in index.within(i))
     since = "since" in document.words[span[1] + 1 : span[1] + 3]
-    return for_now or since or (narrower and not _is_exact(fact, index, span))
+    return denies_another(document, span) or for_now or since or (narrower and not _is_exact(fact, index, span))
 
 
 def _from_details(details: Details) -> Statement:

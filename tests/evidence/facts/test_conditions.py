@@ -158,11 +158,9 @@ def test_a_duration_that_is_left_out_is_missing(fact: str, text: str) -> None:
         ("clozapine 200 mg twice daily", "No clozapine changes."),
     ],
 )
-def test_a_denial_of_something_named_after_it_confirms_nothing(fact: str, text: str) -> None:
-    """Denied is the recovery, the surgery, the review: only a judge can be sure of such a sentence."""
-    retention = assess_retention(text, [fact])[0]
-    assert retention.status not in ("retained", "partial")
-    assert retention.rule in ("denied-loosely", "not-asserted")
+def test_a_denial_of_something_named_after_it_leaves_a_fact_open(fact: str, text: str) -> None:
+    """Denied is the recovery, the surgery, the review: neither the fact nor its opposite is stated."""
+    assert found(text, fact) == ("absent", False)
 
 
 @pytest.mark.parametrize(
