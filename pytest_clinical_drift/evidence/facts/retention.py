@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from pytest_clinical_drift.cases.model import CriticalEntity
 from pytest_clinical_drift.evidence.facts import allergies, measured, medications, stated
-from pytest_clinical_drift.evidence.facts.caveats import hold_to_essential, unsure_of_person
+from pytest_clinical_drift.evidence.facts.essential import hold_to_essential
 from pytest_clinical_drift.evidence.facts.fact import (
     ABSENT,
     ALLERGY,
@@ -24,6 +24,7 @@ from pytest_clinical_drift.evidence.facts.fact import (
     decide,
     words_of,
 )
+from pytest_clinical_drift.evidence.facts.other_people import unsure_of_person
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
 from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.mentions.cues import HYPOTHETICAL
@@ -96,7 +97,7 @@ def assess_document(document: Document, entities: Sequence[str | CriticalEntity]
         if not isinstance(entity, str) and entity.essential:
             outcome = hold_to_essential(entity.text, entity.essential, document, outcome)
         text = entity if isinstance(entity, str) else entity.text
-        outcome = unsure_of_person(document, outcome)
+        outcome = unsure_of_person(text, document, outcome)
         places = [(document.starts[first], document.ends[last]) for first, last in sorted(set(outcome.spans))]
         evidence = tuple(Span(document.raw[start:end], start, end) for start, end in places)
         retentions.append(Retention(text, outcome.status, evidence, outcome.reason, outcome.certain, outcome.rule))

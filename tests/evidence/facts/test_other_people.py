@@ -41,3 +41,36 @@ def test_an_item_of_a_list_behind_a_relative_is_open() -> None:
     assert not assess_retention(listed, ["no asthma"])[0].certain
     (found,) = assess_retention("Her sister takes nadolol 80 mg once daily.", ["nadolol 80 mg once daily"])
     assert (found.status, found.certain) == ("absent", True)
+
+
+SMOKING = "stopped smoking on Sunday"
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "Diagnoses: Everton Ambrose has treatment-resistant schizophrenia.\n"
+        "Changes since conversation: Jarek stopped smoking completely on Sunday night, no patches needed.",
+        "Everton Ambrose is a groundsman. Jarek has stopped smoking, on Sunday.",
+        "Everton has a cold.\n- Ngozi stopped smoking on Sunday.",
+    ],
+)
+def test_what_is_told_of_another_named_person_is_not_plainly_the_patients(summary: str) -> None:
+    """The first name of a summary is the patient's; a sentence with another one as its subject is open."""
+    (found,) = assess_retention(summary, [SMOKING])
+    assert (found.status, found.certain) == ("retained", False)
+
+
+@pytest.mark.parametrize(
+    ("summary", "fact"),
+    [
+        ("Everton Ambrose is a groundsman. Everton stopped smoking on Sunday.", SMOKING),
+        ("Everton Ambrose is a groundsman. Ambrose stopped smoking on Sunday.", SMOKING),
+        ("**Handover Summary**\n\n**Diagnoses:** Everton has a cold. Everton stopped smoking on Sunday.", SMOKING),
+        ("Everton Ambrose has a cold. Jarek says that he stopped smoking on Sunday.", SMOKING),
+        ("Wilf Ackroyd has a wife, Maureen. Maureen smokes in the house.", "Maureen smokes in the house"),
+    ],
+)
+def test_the_patients_own_name_and_whoever_reports_leave_a_fact_plain(summary: str, fact: str) -> None:
+    (found,) = assess_retention(summary, [fact])
+    assert (found.status, found.certain) == ("retained", True)

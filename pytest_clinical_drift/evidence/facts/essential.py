@@ -1,4 +1,4 @@
-"""What takes from an outcome: a missing essential part, and words that may be about somebody else."""
+"""A statement without an essential part of its fact: "methotrexate 15 mg" without "weekly"."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -18,13 +18,6 @@ _Range = tuple[int, int]
 """First token, and the one after the last."""
 _TIMES = word_set("facts", "times")
 _REFUSING = DENYING | {"avoid", "cannot", "dont", "don't"}
-_NAMED = re.compile(
-    r"^(?:[^\w\n]|[\d_])*+(?:patient(?: name)?[^\w\n]+)?(?i:mr|mrs|ms|miss|dr)?\.? *"
-    r"(?P<name>[A-Z][a-z]+(?:[ -][A-Z][a-z]+)+)"
-    r"(?:['’]s\b|,|[^\w\n]* (?:has|is|was|had|takes|took|lives|wants|asked|needs)\b)",
-    re.MULTILINE,
-)
-"""A line that begins with a full name: the first is the patient's, and what follows is about whoever was named last."""
 
 
 def hold_to_essential(fact: str, parts: Sequence[str], document: Document, outcome: Outcome) -> Outcome:
@@ -94,16 +87,3 @@ def _named(document: Document, within: _Range) -> frozenset[str]:
     terms = (term for kind in term_index(document).by_kind.values() for term in kind)
     concepts = (term.concept for term in terms if within[0] <= term.first < within[1])
     return frozenset(name for concept in concepts for name in (concept.id, *ids_above(concept)))
-
-
-def unsure_of_person(document: Document, outcome: Outcome) -> Outcome:
-    """What is wrong by words that may be about somebody else is not certain: "Percy Wainwright's results: eGFR 57"."""
-    if not outcome.certain or not outcome.spans or outcome.status in (RETAINED, PARTIAL):
-        return outcome
-    for first, _ in outcome.spans:
-        names = [line["name"] for line in _NAMED.finditer(document.raw) if line.start() <= document.starts[first]]
-        if names and names[-1] != names[0]:
-            return replace(outcome, certain=False)
-    # "sister died suddenly at nineteen, no asthma, vegan": a comma straight before the words, or before the "no"
-    items = ("," in document.gaps[first] + document.gaps[max(0, first - 1)] for first, _ in outcome.spans)
-    return replace(outcome, certain=False) if outcome.rule == "someone-else" and all(items) else outcome
