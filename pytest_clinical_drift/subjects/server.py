@@ -122,7 +122,7 @@ class ServerSubject:
             wants_other = trouble.status == 400 and _OTHER_LENGTH_OPTION in trouble.cause.values.get("error", "")
             if wants_other and self._length_option != _OTHER_LENGTH_OPTION:
                 self._length_option = _OTHER_LENGTH_OPTION
-                continue
+                return await self._first_answer()  # what the server says of our first wording is no outage
             misplaced = code in (FailureCode.NO_SERVER, FailureCode.WEB_PAGE)
             if not trouble.again or misplaced or (attempt == _GREETINGS and trouble.status is None):
                 raise trouble

@@ -46,13 +46,13 @@ def parse_spec(text: str) -> Spec:
         if not rest:
             raise InputError(f"--model {text}: missing value after {prefix}:")
         return Spec(prefix, rest)
+    if colon and not _is_path(text) and (near := difflib.get_close_matches(prefix.lower(), kinds, n=1)):
+        raise InputError(f"--model {text}: unknown prefix {prefix + ':'!r}; did you mean {near[0]}:{rest}?")
+    if "@http" in text:  # also where servers name their models by a path
+        raise InputError(f"--model {text}: did you mean server:{text}?")
     if _is_path(text):
         return Spec("hf", text)
     if colon:
-        if near := difflib.get_close_matches(prefix.lower(), kinds, n=1):
-            raise InputError(f"--model {text}: unknown prefix {prefix + ':'!r}; did you mean {near[0]}:{rest}?")
-        if "@http" in text:
-            raise InputError(f"--model {text}: did you mean server:{text}?")
         known = ", ".join(f"{kind}:" for kind in kinds)
         raise InputError(f"--model {text}: unknown prefix {prefix + ':'!r}; known ones: {known}")
     from pytest_clinical_drift.subjects.control import CONTROLS

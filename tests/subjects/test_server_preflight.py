@@ -79,6 +79,20 @@ def test_preflight_learns_the_newer_name_of_the_token_limit(server: ChatServer) 
     assert seen[-1]["max_completion_tokens"] == 33
 
 
+@pytest.mark.parametrize(("status", "words"), [(200, None), (401, "refuses access")])
+def test_preflight_learns_it_after_an_outage(server: ChatServer, status: int, words: str | None) -> None:
+    """What the server says of max_tokens is no outage, at whichever attempt it comes: the other name is tried too."""
+    busy = iter([as_json({"error": "loading"}, 503), as_json({"error": "rate"}, 429, {"retry-after": "0.01"})])
+    refused = as_json({"error": {"message": "use 'max_completion_tokens'"}}, 400)
+    last = None if status == 200 else as_json({"error": "no"}, status)
+    server.answer = lambda body: next(busy, refused if "max_tokens" in body else last)
+    if words is None:
+        assert subject_at(server).check([]) == []
+    else:
+        with pytest.raises(InputError, match=words):
+            subject_at(server).check([])
+
+
 def test_preflight_does_not_wait_for_ever_for_a_silent_server(server: ChatServer) -> None:
     """Accepts and never answers: three attempts of the given timeout, and one sentence."""
     server.delay = 60

@@ -49,6 +49,7 @@ def test_server_that_only_this_machine_reaches(spec: str, here: bool) -> None:
         ("servr:x@http://h/v1", "server:x@http://h/v1"),
         ("Control:steady", "control:steady"),
         ("x@http://h/v1", "server:x@http://h/v1"),
+        ("/models/x@http://h/v1", "server:/models/x@http://h/v1"),
     ],
 )
 def test_mistyped_prefix_is_answered_with_the_right_one(given: str, meant: str) -> None:
