@@ -66,7 +66,7 @@ def run_gate(
         **paths,
     )
     run = GateRun(asked)
-    chosen = list(run.cases) if only is None else list(only)
+    chosen = list(run.cases if only is None else dict.fromkeys(only))
     if unknown := [name for name in chosen if name not in run.cases]:
         raise InputError(f"no case {unknown[0]!r} in {run.cases_path}")
     run.check()

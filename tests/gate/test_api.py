@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from pytest_clinical_drift import run_gate
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.conversation import scheduler
+from pytest_clinical_drift.conversation.dialogue import Dialogue, Plan
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.verdict.states import Verdict
 
@@ -30,6 +33,19 @@ def test_a_script_runs_the_gate_and_reads_the_verdict(tmp_path: Path) -> None:
 def test_a_steady_control_passes_its_cases(tmp_path: Path) -> None:
     result = run_gate("control:steady", only=CASES[:1], root=tmp_path)
     assert [case.verdict for case in result.cases] == [Verdict.PASS]
+
+
+def test_a_case_named_twice_is_run_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two conversations of one name would get in each other's way."""
+    held: list[str] = []
+
+    def began(case: Case, repeat: int, plan: Plan) -> Dialogue:
+        held.append(case.id)
+        return Dialogue(case, repeat, plan)
+
+    monkeypatch.setattr(scheduler, "Dialogue", began)
+    result = run_gate("control:steady", only=[*CASES, CASES[0]], root=tmp_path)
+    assert sorted(held) == [case.case_id for case in result.cases] == CASES
 
 
 def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
