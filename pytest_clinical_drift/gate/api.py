@@ -10,6 +10,7 @@ from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.set_result import SetResult, judge_run
 from pytest_clinical_drift.gate.settings import Settings
 from pytest_clinical_drift.report.headlines import run_headline
+from pytest_clinical_drift.report.json_file import with_sentences
 from pytest_clinical_drift.report.words import judged_text, label
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.transcript import Transcript
@@ -81,5 +82,5 @@ def run_gate(
     finally:
         runner.stop()
         run.session.stop()
-    whole = judge_run(run, collected, transcripts)
+    whole = with_sentences(judge_run(run, collected, transcripts))
     return GateResult.model_construct(**{name: getattr(whole, name) for name in RunResult.model_fields})

@@ -27,6 +27,8 @@ def test_a_script_runs_the_gate_and_reads_the_verdict(tmp_path: Path) -> None:
     assert {case.case_id: case.verdict for case in result.cases} == dict.fromkeys(CASES, Verdict.FAIL)
     assert result.failing_cases == tuple(CASES)
     assert "<table>" in result._repr_html_()
+    assert result.headline.startswith("PARTIAL (2 of 60")
+    assert all("lost" in case.headline for case in result.cases)
     assert list(tmp_path.iterdir()) == []
 
 
