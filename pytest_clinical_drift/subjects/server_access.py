@@ -80,7 +80,7 @@ class RequestExtras:
         self._headers = dict(_read_header(option, line) for line in header.split("\n")) if header else {}
         self._body = _read_body(option, body, reserved) if body is not None else {}
         texts = (*self._headers.values(), *(text for _, text in _named_strings(self._body)))
-        self._variables = {match[1] for text in texts if (match := _REFERENCE.search(text))}
+        self._variables = sorted({match[1] for text in texts if (match := _REFERENCE.search(text))})
 
     def key(self) -> str:
         """From the environment only; the variable that the user named must be set, the usual one may be."""
@@ -120,13 +120,13 @@ class RequestExtras:
 
     def scrub(self, answer: bytes) -> bytes:
         """What came back without the key and whatever looks like a secret: servers repeat them, files must not."""
+        values = ((name, os.environ.get(name, "").strip()) for name in self._variables)
+        secrets = [(name, value) for name, value in values if len(value) >= _SHORTEST_SECRET and not value.isalpha()]
+        hidden = {form: name for name, value in secrets for form in (value, json.dumps(value)[1:-1])}
         if key := self.key():
-            answer = answer.replace(key.encode(), b"[key]")
-        for variable in self._variables:
-            value = os.environ.get(variable, "").strip()
-            if len(value) >= _SHORTEST_SECRET and not value.isalpha():
-                for form in {value, json.dumps(value)[1:-1]}:
-                    answer = answer.replace(form.encode(), f"[{variable}]".encode())
+            hidden[key] = "key"
+        for form in sorted(hidden, key=len, reverse=True):  # one may hold another
+            answer = answer.replace(form.encode(), f"[{hidden[form]}]".encode())
         return answer
 
     def _filled(self, setting: str, part: Any) -> Any:

@@ -83,6 +83,17 @@ def test_a_secret_that_the_server_repeats_goes_no_further(server: ChatServer, mo
     assert "bad key [GATE_TOKEN]" in str(ask(subject).error)
 
 
+def test_no_end_is_left_of_a_secret_that_begins_with_another(
+    server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In whatever order they are struck out."""
+    monkeypatch.setenv("CLINICAL_DRIFT_API_KEY", "sk-12345678")
+    monkeypatch.setenv("GATE_TOKEN", "sk-12345678-ward")
+    server.answer = lambda _: as_json(completion("sk-12345678 and sk-12345678-ward"))
+    settings = {"header": "X-Api-Key:env:GATE_TOKEN"}
+    assert ask(ServerSubject(f"m@{server.url}", settings)).text == "[key] and [GATE_TOKEN]"
+
+
 def test_judges_take_them_too(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """With --drift-judge-set."""
     monkeypatch.setenv("JUDGE_TOKEN", SECRET)
