@@ -71,9 +71,9 @@ def _primock57(folder: Path) -> Iterator[ExternalItem]:
             labelled = [(text, label) for text, label in cells if text and label in ("c", "i")]
             if title.strip().startswith("Note") and labelled:
                 name = f"day{day}-{number:02d}-{sheet.parent.name}-{title.strip()}".lower().replace(" ", "-")
-                note = "\n".join(text.removeprefix("↳").strip() for text, _ in labelled)
+                lines = (text.removeprefix("↳").strip().replace("\n", " ") for text, _ in labelled)
                 votes = tuple((label == "i",) for _, label in labelled)
-                yield ExternalItem(Reading("summary", name, 1, note, record=record), votes)
+                yield ExternalItem(Reading("summary", name, 1, "\n".join(lines), record=record), votes)
 
 
 def _dialogue(folder: Path, stem: str) -> str:

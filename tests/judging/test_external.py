@@ -68,7 +68,7 @@ def primock(tmp_path: Path) -> Path:
         {
             "A1": "Checklist", "B1": "Note 1", "D1": "Note 2", "A2": "Cough", "B2": "Cough for 3 days", "C2": "c",
             "B3": "↳ Takes aspirin", "C3": "i", "B4": "Not labelled", "B5": "No fever", "C5": "C",
-            "D2": "Cough for 3 weeks", "E2": "I", "D3": "No fever", "E3": "c",
+            "D2": "Cough\nfor 3 weeks", "E2": "I", "D3": "No fever", "E3": "c",
         },
     )  # fmt: skip
     doctor, patient = (
@@ -80,7 +80,7 @@ def primock(tmp_path: Path) -> Path:
 
 
 def test_notes_are_readings_with_labelled_statements(primock: Path) -> None:
-    """Two notes of one consultation; both sides merged by time; what has no label is no statement."""
+    """Two notes of one consultation, both sides merged by time; a statement is one line, without a label none."""
     name, items = load_external(f"primock57={primock}")
     assert name == "primock57"
     assert [list(zip(item.item.text.split("\n"), item.votes, strict=True)) for item in items] == [
