@@ -84,7 +84,8 @@ def sign(
 
 def verify_release(results: Path, allowed: Path | None, say: Say, today: datetime.date) -> int:
     """Whether a run is released: 0 where an accepted decision on this very record is signed and in force, else 1."""
-    allowed = allowed or read_sheet(Path.cwd()).allowed_signers
+    sheet = read_sheet(Path.cwd())
+    allowed = allowed or sheet.allowed_signers
     if allowed is None:
         raise InputError("verify: name the people who may sign with --allowed-signers FILE, or in dossier.yaml")
     if not allowed.is_file():

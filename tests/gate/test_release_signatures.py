@@ -227,6 +227,15 @@ def test_verify_says_what_is_missing(drift: Command, monkeypatch: pytest.MonkeyP
 
 
 @needs_keygen
+def test_verify_refuses_an_unreadable_sheet_of_the_project(drift: Command, keys: Path) -> None:
+    assert drift(*signing(keys, ADA, *LIMITED))[0] == 0
+    Path("dossier.yaml").write_text("hazards: [HZ-1\n", encoding="utf-8")
+    code, said = drift(*checking(keys))
+    assert code == 4
+    assert "dossier.yaml, line 2: not valid YAML" in said
+
+
+@needs_keygen
 def test_next_run_is_compared_with_the_last_signed_release(drift: Command, keys: Path) -> None:
     """The page names who signed, checks the signature and lists what changed: the replies, and nothing else."""
     drift(*signing(keys, ADA, *LIMITED))
