@@ -143,10 +143,12 @@ class _Clause:
             return None
         denied = denied or self._words[begin : begin + 1] in (["nothing"], ["no"], ["none"])
         end = self._stop if kind == WAIT else self._end(begin)  # "wait until the morning"
-        # "leave the film off", "put that pad away", "throw it out"
+        # "leave the film off", "put that pad away", "throw it out"; not "give it today, then back to Sundays"
         particles = words().parted.get(phrase[0], ())
         for place in range(begin + 1, min(self._stop, begin + 7)):
-            if self._words[place] in particles and "," not in self._gaps[place]:
+            if "," in self._gaps[place]:
+                break
+            if self._words[place] in particles:
                 phrase, kind, end = (*phrase, self._words[place]), AWAY, place
                 break
         return _Cue(at, begin, " ".join(phrase), kind, (kind != AWAY) != denied, begin, end)

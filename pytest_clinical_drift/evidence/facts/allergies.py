@@ -25,9 +25,10 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
     if fact.core.denied:
         return list(_of_none(fact.core, document, one=drug))
     reactions = [s for s in fact.details if s.concept is None or not any(m in s.concept.name for m in _UNSPECIFIC)]
-    said = [_of_mention(document, span, reactions) for span in _mentions(document, fact.core)]
+    said: list[Statement | None] = [_of_mention(document, span, reactions) for span in _mentions(document, fact.core)]
     intolerance = any(word.startswith("intoleran") for word in (fact.kind or "", *fact.document.words))
-    return said + list(_none_known(document, drug=drug, intolerance=intolerance))
+    said += _none_known(document, drug=drug, intolerance=intolerance)
+    return [statement for statement in said if statement is not None]
 
 
 def _mentions(document: Document, slot: Slot) -> list[Span]:
@@ -39,7 +40,7 @@ def _mentions(document: Document, slot: Slot) -> list[Span]:
     return sorted(spans)
 
 
-def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statement:
+def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statement | None:
     row, context = range(*document.row_span(span[0])), context_at(document, *span)
     words, label = document.words[row.start : row.stop], document.label_of(span[0])
     labels = " ".join(document.labels_of(span[0])[:2])
@@ -47,14 +48,14 @@ def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statem
     places = [stated(document, reaction, span[0]) for reaction in reactions]
     harmed = [place for place in places if place is not None]
     named = listed or any(first in row for first, _ in harmed) or _speaks_of_allergy(words)
-    if named and context.other_person:
-        return Statement(Said.OTHER, (span,), "of someone else", "someone-else")
+    if context.other_person:  # "her brother takes penicillin" says nothing of an allergy
+        return Statement(Said.OTHER, (span,), "of someone else", "someone-else") if named else None
     if not named:
         item = document.gaps[span[0]][-1:] in (":", "\n", ",", ";") or document.words[span[0] - 1] in ("and", "plus")
         if context.affirmed and item and not _MEDICINES.isdisjoint(label.split()):
             return Statement(Said.DENIED, (span,), "listed among the medicines", "taken")
         avoided = any(word.startswith(("avoid", "react", "intoleran", "suit")) for word in words)
-        said = Said.VAGUE if avoided and not context.other_person else Said.TRACE
+        said = Said.VAGUE if avoided else Said.TRACE
         return Statement(said, (span,), "named, but not as an allergy", "not-as-allergy")
     first, stop = document.clause_span(span[0])
     beside = document.words[max(first, span[0] - 5) : min(stop, span[1] + 3)]

@@ -121,9 +121,10 @@ def _is_earlier(document: Document, value: Amount) -> bool:
 def _is_aimed(document: Document, value: Amount) -> bool:
     """ "target 80", "target INR of 2.5 to 3.5", "if above 120", "120 or more": no result."""
     after = [word for word in document.words[value.last + 1 : value.last + 3] if word != "or"]
-    return not _COMPARED.isdisjoint(after[:1]) or not _AIMED.isdisjoint(
-        document.words[max(0, value.first - 5) : value.first]
-    )
+    first = value.first
+    if document.words[first - 1 : first] == ["to"] and any(a.last == first - 2 for a in amounts(document)):
+        first -= 2  # the upper end of a range is aimed at where the lower one is
+    return not (_COMPARED.isdisjoint(after[:1]) and _AIMED.isdisjoint(document.words[max(0, first - 3) : first]))
 
 
 def _by_unit(fact: Fact, document: Document, measure: Concept, wanted: Amount) -> list[Statement]:

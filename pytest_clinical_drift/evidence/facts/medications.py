@@ -6,6 +6,7 @@ from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Statement, sta
 from pytest_clinical_drift.evidence.facts.places import Span, denied_outright, stated
 from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, compare, read_regimen
+from pytest_clinical_drift.evidence.quantities.frequencies import frequencies_between
 from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.lexicon import Term, phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, MEASURE, Concept, word_set
@@ -52,14 +53,17 @@ def ended(document: Document, span: Span) -> bool:
     index, words = term_index(document), document.words
     for cue in phrases_between(document, "stopped", max(first, begin - 12), min(stop, end + 16)):
         linked = words[cue.last] in ("to", "for", "with", "by")
-        if words[cue.first - 1] in _VOID or words[cue.last] == "on" or words[cue.first] in _HOLDS:
+        void = not _VOID.isdisjoint(words[max(0, cue.first - 1) : cue.first]) or words[cue.last] == "on"
+        if void or words[cue.first] in _HOLDS:
             continue
         if cue.last < begin and not linked and _is_light(document, cue.last, begin):
             return True
         if cue.first > end:
             # "150 mg (up from 100 mg, a change completed in May)"
             aside = any("(" in gap for gap in document.gaps[end + 1 : cue.first - 2])
-            turned = aside or not _TURNS.isdisjoint(words[end + 1 : cue.first])
+            between = frequencies_between(document, end + 1, cue.first)  # the "once" of "once daily" turns nothing
+            rated = {at for rate in between for at in range(rate.first, rate.last + 1)}
+            turned = aside or any(words[at] in _TURNS for at in range(end + 1, cue.first) if at not in rated)
             others = index.medicines_between(end + 1, cue.first)
             instead = bool(index.medicines_between(cue.last + 1, min(stop, cue.last + 4)))  # "X was swapped for Y"
             if not (others or turned or words[cue.last + 1 : cue.last + 2] == ["for"]) and linked == instead:
@@ -79,7 +83,8 @@ def _parted_from_ending(document: Document, span: Span) -> bool:
 def _is_light(document: Document, last: int, begin: int) -> bool:
     """Whether nothing but light words and figures stands between two tokens."""
     marked = any(mark in gap for gap in document.gaps[last + 1 : begin + 1] for mark in ";:()")
-    return not marked and all(word in _LIGHT or word[:1].isdigit() for word in document.words[last + 1 : begin])
+    between = document.words[last + 1 : begin]  # "stopped 50 mg sertraline"
+    return not marked and all(word in _LIGHT or word[:1].isdigit() or len(word) < 3 for word in between)
 
 
 def _replaced(document: Document, mention: Term) -> bool:

@@ -92,7 +92,7 @@ class Reach:
             ends = (at for at in range(after + 1, stop) if ";" in gaps[at] or words[at] in table.clause_words)
             return after, next(ends, stop) - 1
         given = words[after] in table.definite or words[after] in table.presupposing  # "worried about her asthma"
-        if words[after] in table.end_words or (reach == "object" and given):
+        if words[after] in table.end_words or (reach == "object" and given and words[after - 1] != "that"):
             return None
         end = after + 1 if reach == "word" else self._list_stop(after, stop, reach)
         return (after, end - 1) if end > after else None
@@ -156,7 +156,8 @@ class Reach:
         if words[index] == "for" and words[index - 1] in table.treatments:
             return True
         following = words[index + 1] if index + 1 < stop else "of"
-        return following in table.possessives or (words[index] == "on" and following not in table.occasions)
+        hers = words[index] != "of" and following in table.possessives  # but "no sign of her rash"
+        return hers or (words[index] == "on" and following not in table.occasions)
 
     def backward(self, before: int, reach: str) -> tuple[int, int] | None:
         """Tokens up to `before` that a cue beginning right after it affects, or None."""

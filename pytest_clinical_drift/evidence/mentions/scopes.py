@@ -21,6 +21,9 @@ _Range = tuple[int, int]
 _NAMING = 8
 """Words a person may be named with."""
 _OUTSIDERS = frozenset(("friend", "friends", "colleague", "boss"))
+_APPOSED = ("a", "an", "himself", "herself")
+_UNPARTED = ("", "-", "'s")
+"""Gaps that do not set off what follows them."""
 _LABEL = 8
 """Longest label in tokens that an answer answers: "Fever at night: no"."""
 
@@ -129,35 +132,36 @@ class _Finder(Reach):
         start, stop = document.sentence_span(person)
         stop = min(stop, person + LIMIT)
         opening = self._opening(person, start)
-        before = words[opening - 1] if opening > start else ""
+        before = words[opening - 1] if opening > start and gaps[opening] in _UNPARTED else ""
         named_with = words[opening:person]
-        outsider = words[person] in _OUTSIDERS and "a" in named_with  # "dear colleague, …" is spoken to
+        new = not {"a", "an", "another", "one"}.isdisjoint(named_with) or gaps[person + 1 : person + 2] in ([], [""])
+        outsider = words[person] in _OUTSIDERS and new  # "dear colleague, …" is spoken to
         if words[person] in table.offspring and table.possessives.isdisjoint(named_with) and not outsider:
             return None  # "the child" may well be the patient
         if before in table.located_in:
             return self.backward(opening - 2, "list")  # "asthma in her mother"
         following = person + 3 if words[person + 1 : person + 3] == ["in", "law"] else person + 1
-        if following >= stop:
-            return None
+        if following >= stop or (before == "to" and words[opening - 2] == "according"):
+            return None  # "according to her father, …": who tells it, not whom it is about
         gap, word = gaps[following], words[following]
         if word in ("who", "with") and gap in ("", ",", "'s,"):
             hers = word == "with" and words[following + 1 : following + 2] in (["her"], ["his"], ["their"])
             return None if hers else self._predicate(following + 1, stop)
         if gap.startswith("'"):
             return following, self._owned_end(following, stop)
-        if "(" in gap or gap in ("–", ":") or (gap == "," and word in ("a", "an")):  # "his father, a gambling addict"
+        if "(" in gap or gap in ("–", ":") or (gap == "," and word in _APPOSED):  # "his father, a gambling addict"
             return following, self._statement_end(following, stop)
         told_to = before in table.object_of or before in table.be  # "visited her mother", "she is a mother"
-        if gap or told_to or word in table.prepositions or word in table.conjunctions:
+        if gap or told_to or word in table.prepositions | table.conjunctions or document.kinds[following] == NUMBER:
             return None
         return self._predicate(following, stop)
 
     def _opening(self, person: int, start: int) -> int:
         """First token of the phrase that names the person: "her late mother", "mother and older sister"."""
         words, gaps, table = self._words, self._gaps, self._table
-        naming = table.kin_modifiers | table.kin
-        index = person
-        while index > max(start, person - _NAMING) and gaps[index] in ("", "-", "'s") and words[index - 1] in naming:
+        naming, kinds = table.kin_modifiers | table.kin | {"year", "old", "month", "yo"}, self._document.kinds
+        index, start = person, max(start, person - _NAMING)
+        while index > start and gaps[index] in _UNPARTED and (words[index - 1] in naming or kinds[index - 1] == NUMBER):
             index -= 1
         while words[index] in ("and", "or"):
             index += 1
@@ -177,7 +181,8 @@ class _Finder(Reach):
         """Last token of a statement that begins at `first`: to ";", an adversative or the patient's return."""
         words, gaps, table = self._words, self._gaps, self._table
         for index in range(first, stop):
-            parted = ";" in gaps[index] or ")" in gaps[index] or words[index] in table.patient_again
+            told = "," in gaps[index] and words[index] in table.reporting  # "her mother has asthma, reports that …"
+            parted = told or ";" in gaps[index] or ")" in gaps[index] or words[index] in table.patient_again
             if words[index] in table.returns or (index > first and parted):
                 return index - 1
         return stop - 1

@@ -15,6 +15,7 @@ from pytest_clinical_drift import find_advice
         ("Take ibuprofen with food.", "do", "drug:ibuprofen"),
         ("You can take Nurofen.", "do", "drug:ibuprofen"),
         ("Keep taking clopidogrel every day.", "do", "drug:clopidogrel"),
+        ("Keep taking clopidogrel, stay away from ibuprofen.", "do", "drug:clopidogrel"),
         ("Naproxen is fine.", "do", "drug:naproxen"),
         ("There's no need to avoid paracetamol.", "do", "drug:paracetamol"),
         ("Instead of ibuprofen, take paracetamol.", "do", "drug:paracetamol"),

@@ -68,6 +68,11 @@ def test_what_is_not_this_allergy_does_not_retain_it(text: str) -> None:
     assert found(text)[0] == "absent"
 
 
+def test_an_allergy_given_to_somebody_else_is_lost_for_certain() -> None:
+    """Whatever else is said of other people's use of it."""
+    assert found("Her brother takes penicillin. Her sister has a penicillin allergy.") == ("absent", True)
+
+
 def test_having_none_is_a_fact_of_its_own() -> None:
     """ "No known drug allergies" is stated by any blanket denial, and opposed by any allergy to a medicine."""
     fact = "no known drug allergies"

@@ -42,6 +42,7 @@ def test_the_figure_in_any_unit_is_plain(fact: str, text: str) -> None:
         ("weight 60 kg", "Weight 66 kg"),
         ("peak flow best 380 L/min", "Best peak flow 420 L/min"),
         ("INR 2.9", "The INR rose from 2.5 to 3.5."),
+        ("INR 2.9", "INR target 2.5–3.5, last 5.8"),
     ],
 )
 def test_another_figure_contradicts(fact: str, text: str) -> None:

@@ -60,6 +60,7 @@ def test_a_plain_statement_stands_whatever_is_said_around_it(text: str) -> None:
         "Sertraline 50 mg twice daily.",
         "She is not taking sertraline.",
         "Sertraline was stopped in May.",
+        "Stopped 100 mg sertraline in May.",
         "Takes no antidepressants.",
         "Takes fluoxetine instead of sertraline.",
     ],
@@ -67,6 +68,20 @@ def test_a_plain_statement_stands_whatever_is_said_around_it(text: str) -> None:
 def test_another_regimen_or_a_plain_end_contradicts(text: str) -> None:
     """Another amount, unit or interval, not taken, stopped, replaced: the opposite is said plainly."""
     assert found(text) == ("contradicted", True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Stopped 50 mg sertraline in May.",
+        "Sertraline 50 mg once daily was stopped in May.",
+        "Sertraline 50 mg once daily, now stopped.",
+        "Sertraline 50 mg once daily (stopped in May).",
+    ],
+)
+def test_an_end_with_the_whole_regimen_is_never_plainly_retained(text: str) -> None:
+    """It may be the end of a pause: unclear, but not stated."""
+    assert found(text) == ("contradicted", False)
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ n|no h/o [jaundice]
 n|[HBsAg] -ve
 n|[orthopnoea] (-), PND (+)
 n|He is [symptom]-free today.
+n|No sign of her [rash].
 """
 DENIED_BY_LAYOUT = """
 n|[Allergies]: nil
@@ -73,6 +74,7 @@ h|Is there any [incontinence]?
 h|Monitor for signs of [toxicity].
 h|## Differential diagnosis\\n1. [Sarcoidosis]
 .|She worries about her [tics].
+h|Worried that his [epilepsy] has returned.
 .|The pain is likely due to [osteoarthritis].
 """
 PAST = """

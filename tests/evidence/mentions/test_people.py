@@ -22,6 +22,10 @@ def of_another(text: str, word: str) -> bool:
         "Mother: asthma, smokes.",
         "Partner: asthma, smokes.",
         "The inhaler is her cousin's, who has asthma.",
+        "His father, himself treated for asthma, came along.",
+        "Her 6-year-old son has asthma.",
+        "(Colleague with asthma.)",
+        "Twin sons; sister helps; landlady has asthma.",
     ],
 )
 def test_what_others_have_is_not_the_patients(text: str) -> None:
@@ -35,6 +39,7 @@ def test_what_others_have_is_not_the_patients(text: str) -> None:
         "Emil, 30, lives with his brother Otto. Emil has asthma.",
         "She moved in with her brother Emil. Has asthma.",
         "Her mother says that she has asthma.",
+        "According to her mother she has asthma.",
         "Her asthma is looked after by her husband.",
         "Cared for by her daughter because of asthma.",
     ],
