@@ -232,8 +232,8 @@ class JudgeSession:
         if self._queue is not None:
             self.consider(case, transcript, find)
             group = (case.id, transcript.repeat)
+            self._considered.discard(group)  # who asks after an error begins again
             findings, (judgement, tried, ratings) = self._queue.wait(group, waiting=waiting)
-            self._considered.discard(group)
         else:
             findings = find(case, transcript)
         if judgement is None or not self.deciding.issuperset(GROUPS):  # else nobody would be asked about it

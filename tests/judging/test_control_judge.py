@@ -11,6 +11,7 @@ from asked import conversation, question, reply, summary
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.evidence.finding_types import Findings
 from pytest_clinical_drift.judging.answers import Answer
 from pytest_clinical_drift.judging.control import ControlJudge
 from pytest_clinical_drift.judging.entries import Entry, ReadingAnswer, entries_of
@@ -140,6 +141,20 @@ def test_it_decides_everything_without_calibration(tmp_path: Path) -> None:
     assert (kept.recall_curve, kept.worst_curve, kept.alarms) == ((1.0,) * 3, (1.0,) * 3, ())
     assert (gone.recall_curve, [event.metric for event in gone.events]) == ((0.5,) * 3, ["hard_stops"])
     assert {group for group, _ in kept.asked} >= {"fact", "invented", "harm", "course", "misreported"}
+
+
+def test_what_kept_a_conversation_from_being_read_is_said_to_whoever_asks(tmp_path: Path) -> None:
+    judge = session(tmp_path, "control:steady")
+    judge.check()
+    talk = Transcript("ann", (Exchange(1, "Hello.", Reply("Thank you."), Reply("- gout")),))
+
+    def find(case: Case, transcript: Transcript) -> Findings:
+        raise ValueError("no such rule")
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no such rule"):
+            judge.judged(CASE, talk, find)
+    judge.stop()
 
 
 def test_canaries_in_what_a_control_says_are_found(tmp_path: Path) -> None:
