@@ -1,7 +1,6 @@
 """Puts what many procedures ask to the judges, all in flight at once, and takes each further with the answers."""
 
 import contextlib
-import itertools
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
@@ -214,12 +213,13 @@ class JudgeQueue:
     def _waits(self, procedure: Procedure[Any], wanted: Sequence[_Key], result: Future[Any]) -> bool:
         """Whether answers are missing; the last of them takes the procedure further."""
         missing = [self._answers[key] for key in dict.fromkeys(wanted) if not self._answers[key].done()]
-        left = itertools.count(len(missing) - 1, -1)
+        # emptied by the last answer: answers are kept as long as the queue, and with them all that this holds
+        left = [(procedure, wanted, result), *[None] * (len(missing) - 1)]
 
         def arrived(_: Future[Given]) -> None:
-            if next(left) == 0:
+            if (waiting := left.pop()) is not None:
                 with contextlib.suppress(RuntimeError):  # nobody waits any more
-                    self._worker.submit(self._advance, procedure, wanted, result)
+                    self._worker.submit(self._advance, *waiting)
 
         for answer in missing:
             answer.add_done_callback(arrived)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import time
+import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,7 +20,13 @@ from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.chat import Interview
 from pytest_clinical_drift.judging.entries import About
-from pytest_clinical_drift.judging.procedure import ConversationJudgement, Judges, judge_conversation, read_all
+from pytest_clinical_drift.judging.procedure import (
+    ConversationJudgement,
+    Judges,
+    Procedure,
+    judge_conversation,
+    read_all,
+)
 from pytest_clinical_drift.judging.protocol import Ask, Feed, Given
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import OFFLINE, Count, JudgeQueue
@@ -462,3 +470,23 @@ def test_the_audit_leaves_out_what_a_later_reply_may_still_meet() -> None:
     every = partial(audited_points, {"must": 1.0}, 0)
     found = run(judge_conversation(of, readings_of(of, talk), [], {}, JUDGES, audit=every), ScriptedJudge(script))
     assert {about for about in found.rulings if about[0] == "must"} == set()
+
+
+def test_a_queue_keeps_its_answers_and_no_result_that_was_fetched() -> None:
+    """Findings and judgement of a thousand conversations would fill the memory."""
+
+    def both() -> Procedure[set[str]]:
+        answers = yield [Ask(question(), wording, "reader") for wording in (1, 2)]
+        return {answer.failed for answer in answers.values()}
+
+    queue = JudgeQueue(ScriptedJudge())
+    try:
+        queue.start(1, both())
+        fetched = weakref.ref(queue.wait(1))
+        queue.start(2, both())
+        assert queue.wait(2) == {""}
+        gc.collect()
+        assert fetched() is None
+        assert queue.count.sent == 2
+    finally:
+        queue.stop()
