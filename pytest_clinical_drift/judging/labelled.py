@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.cases.files import numbered_lines
@@ -25,6 +25,13 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 """What a judge is calibrated for, with the kinds of question that are pooled in it."""
 GROUP_OF = {kind: group for group, kinds in GROUPS.items() for kind in kinds}
+
+
+class _Line(BaseModel):
+    question: dict[str, Any]
+    label: Any
+    subtle: bool = False
+    disputed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +117,10 @@ def _read(file: Path) -> Iterator[Labelled]:
     for number, line in numbered_lines(file):
         where = f"{file}, line {number}"
         try:
-            row = json.loads(line)
-            asked = row["question"]
+            row = _Line.model_validate_json(line)
+            asked = row.question
             item = (Reading if asked.get("kind") in READINGS else Question).from_mapping(asked)
-            labelled = Labelled(item, row["label"], bool(row.get("subtle")), bool(row.get("disputed")))
+            labelled = Labelled(item, row.label, row.subtle, row.disputed)
             entries = labelled.entries()
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
             fault = first_fault(error) if isinstance(error, ValidationError) else f"{type(error).__name__}: {error}"

@@ -99,6 +99,7 @@ def test_readings_and_questions_are_read_back_with_their_points(tmp_path: Path) 
             "'leak' is not an answer of kind leak",
         ),
         (lambda text: text.replace('"kind": "summary"', '"kind": "diary"'), "not a labelled reading or question"),
+        (lambda text: text.replace("{", '{"disputed": "perhaps", ', 1), "disputed: expected true or false"),
     ],
 )
 def test_a_spoilt_line_is_named(tmp_path: Path, spoil: Callable[[str], str], said: str) -> None:
