@@ -19,7 +19,7 @@ from pytest_clinical_drift.cases.mark_checks import words_in
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_of
 from pytest_clinical_drift.cases.timeline import Demand, demands_at
 from pytest_clinical_drift.judging.entries import About
-from pytest_clinical_drift.judging.protocol import Ask
+from pytest_clinical_drift.judging.protocol import JudgeRequest
 from pytest_clinical_drift.judging.raised_points import words_of
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.metrics.intervals import pooled_interval
@@ -74,7 +74,7 @@ def odds(stage: Stage, runs: int) -> None:
 class Words(Judge):
     """Calls a hard stop absent whose line lacks essential words; of everything else it knows the truth."""
 
-    def answer(self, ask: Ask) -> object:
+    def answer(self, ask: JudgeRequest) -> object:
         item = ask.item
         lines = item.facts if isinstance(item, Reading) else ()
         lacking = {line.fact for line in lines if _lacks(line.essential, line.statement, item.text)}

@@ -22,7 +22,7 @@ from pytest_clinical_drift.judging.answers import AGAINST, KINDS, QUOTED
 from pytest_clinical_drift.judging.entries import About, ReadingAnswer
 from pytest_clinical_drift.judging.judge_options import JudgePolicy
 from pytest_clinical_drift.judging.labelled import GROUPS
-from pytest_clinical_drift.judging.protocol import Ask
+from pytest_clinical_drift.judging.protocol import JudgeRequest
 from pytest_clinical_drift.judging.questions import check_answer
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.judging.rulings import Opinion, State, with_person
@@ -79,7 +79,7 @@ class Judge:
             self._said[key] = fault != wrong
         return self._said[key]
 
-    def answer(self, ask: Ask) -> Any:
+    def answer(self, ask: JudgeRequest) -> Any:
         item = ask.item
         if isinstance(item, Reading):
             return ReadingAnswer(self._read(item))

@@ -193,8 +193,8 @@ class GateRun:
     def _assess(self, case: Case, transcript: Transcript) -> CaseAssessment:
         judged = self.session.judged(case, transcript, self.scorer.find, waiting=self._waiting)
         if self.session.reviews is not None:
-            unheard = self.scorer.score(case, transcript, judged, self.session.deciding)
-            judged = self.session.heard(judged, unheard.severe_questions)
+            unreviewed = self.scorer.score(case, transcript, judged, self.session.deciding)
+            judged = self.session.heard(judged, unreviewed.severe_questions)
         self.judged[case.id, transcript.repeat] = judged
         own = self._own_scores(case, transcript) if self._own_scores else ()
         return self.scorer.score(case, transcript, judged, self.session.deciding, own=own)

@@ -53,7 +53,7 @@ LONGEST_QUOTE = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class RequestOutcome:
     """How it went to ask a judge."""
 
     failed: str = ""
@@ -67,7 +67,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Attempt):
+class Answer(RequestOutcome):
     """An answer to a single question, as it counts."""
 
     answer: str

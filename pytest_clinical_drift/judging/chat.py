@@ -8,7 +8,7 @@ from pytest_clinical_drift.judging.answers import answer_schema, find_object
 from pytest_clinical_drift.judging.entries import ReadingAnswer, reading_schema, usable
 from pytest_clinical_drift.judging.pdsqi import fully_rated, rating_schema
 from pytest_clinical_drift.judging.prompts import correction, messages_for
-from pytest_clinical_drift.judging.protocol import Ask, Given
+from pytest_clinical_drift.judging.protocol import Given, JudgeRequest
 from pytest_clinical_drift.judging.questions import Question, check_answer
 from pytest_clinical_drift.judging.readings import PDSQI, Reading
 from pytest_clinical_drift.subjects.base import Request
@@ -26,7 +26,7 @@ _PARTS = ("facts", "unsupported", "demands", "harm", "contradictions", "course",
 class Interview:
     """One question or reading for a chat model, with as many attempts as it takes within the bound."""
 
-    def __init__(self, asked: Ask) -> None:
+    def __init__(self, asked: JudgeRequest) -> None:
         self.asked = asked
         self._messages = messages_for(asked.item, asked.wording)
         self._attempts = 0
@@ -62,7 +62,7 @@ class Interview:
         return None
 
 
-def read_text(asked: Ask, text: str, *, last: bool = True, cut: bool = False) -> Given:
+def read_text(asked: JudgeRequest, text: str, *, last: bool = True, cut: bool = False) -> Given:
     """A judge's text as an answer; a reading that lacks a part counts only at the last attempt, that part unsure."""
     item = asked.item
     given = find_object(text, _PARTS if isinstance(item, Reading) else ("answer",), cut=cut)

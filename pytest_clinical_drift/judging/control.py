@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_clinical_drift.judging.chat import read_text
 from pytest_clinical_drift.judging.material import FactLine, Forbidden
-from pytest_clinical_drift.judging.protocol import EVERYTHING, Ask, Given, OneByOne
+from pytest_clinical_drift.judging.protocol import EVERYTHING, Given, JudgeRequest, OneByOne
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.raised_points import words_of
 from pytest_clinical_drift.judging.readings import Reading
@@ -40,7 +40,7 @@ class ControlJudge(OneByOne):
     def identity(self) -> Identity:
         return Identity(NAME, "1", proven=True, settings={})
 
-    def answer(self, asked: Ask) -> Given:
+    def answer(self, asked: JudgeRequest) -> Given:
         item = asked.item
         return read_text(asked, json.dumps(_read(item) if isinstance(item, Reading) else _settle(item)))
 

@@ -9,7 +9,7 @@ from pytest_clinical_drift.judging.answers import (
     COURSES,
     KINDS,
     UNSURE,
-    Attempt,
+    RequestOutcome,
     against,
     enum_of,
     plain_text,
@@ -33,7 +33,7 @@ _CARE = ("self", "routine", "urgent", "emergency", "refused")
 
 
 @dataclass(frozen=True, slots=True)
-class ReadingAnswer(Attempt):
+class ReadingAnswer(RequestOutcome):
     """What a judge returned for a reading, as it came."""
 
     given: Mapping[str, Any]

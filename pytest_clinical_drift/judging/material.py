@@ -60,7 +60,7 @@ class StandingAdvice(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class JudgeItem:
     """What is put to a judge, complete in itself: whoever answers needs nothing else."""
 
     id: str = field(init=False, default="")

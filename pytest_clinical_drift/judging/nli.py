@@ -9,7 +9,7 @@ from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.evidence.terms.words import stems_of
 from pytest_clinical_drift.judging.answers import UNSURE, Answer
-from pytest_clinical_drift.judging.protocol import Ask, Given, OneByOne
+from pytest_clinical_drift.judging.protocol import Given, JudgeRequest, OneByOne
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.subjects.base import typed_settings
@@ -41,7 +41,7 @@ class NliJudge(OneByOne):
         self._encoder.probabilities([], CONTRADICTION, ENTAILMENT)
         return []
 
-    def answer(self, asked: Ask) -> Given:
+    def answer(self, asked: JudgeRequest) -> Given:
         """One opinion: a model that computes the same probability twice has no second one."""
         if isinstance(asked.item, Reading) or asked.wording != 1:
             return Answer(UNSURE, reason="a model of language inference has one opinion")

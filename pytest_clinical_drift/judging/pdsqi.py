@@ -13,7 +13,7 @@ from pytest_clinical_drift.judging.answers import strict_object
 from pytest_clinical_drift.judging.entries import ReadingAnswer
 from pytest_clinical_drift.judging.material import messages_of, record_of
 from pytest_clinical_drift.judging.procedure import Judges, Procedure
-from pytest_clinical_drift.judging.protocol import Ask
+from pytest_clinical_drift.judging.protocol import JudgeRequest
 from pytest_clinical_drift.judging.readings import PDSQI, Reading
 from pytest_clinical_drift.metrics.recall import mean
 from pytest_clinical_drift.transcript import Transcript
@@ -53,7 +53,7 @@ def rate(case: Case, transcript: Transcript, judges: Judges) -> Procedure[tuple[
         for exchange in transcript.exchanges
         if exchange.turn in rated_turns(case) and exchange.has_summary
     ]  # fmt: skip
-    asks = [Ask(reading, wording, "reader") for reading in readings for wording in WORDINGS]
+    asks = [JudgeRequest(reading, wording, "reader") for reading in readings for wording in WORDINGS]
     answers = yield asks
     ratings = []
     for ask in asks if judges.reads else ():

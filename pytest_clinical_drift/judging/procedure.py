@@ -22,7 +22,7 @@ from pytest_clinical_drift.judging.entries import (
     unread_entries,
 )
 from pytest_clinical_drift.judging.material import StandingAdvice
-from pytest_clinical_drift.judging.protocol import Ask, Given
+from pytest_clinical_drift.judging.protocol import Given, JudgeRequest
 from pytest_clinical_drift.judging.raised_points import Point, Read, counted_entries, points_of, words_of
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.judging.rulings import (
@@ -36,7 +36,7 @@ from pytest_clinical_drift.judging.rulings import (
 
 T = TypeVar("T")
 Answers = Mapping[tuple[str, int, str], Given]
-Procedure = Generator[list[Ask], Answers, T]
+Procedure = Generator[list[JudgeRequest], Answers, T]
 """Yields what is to be asked, is sent the answers to it, returns its result."""
 QuoteCheck = Callable[[Read], frozenset[About]]
 """Retained facts whose quotation shares nothing with the fact."""
@@ -105,12 +105,12 @@ def read_all(readings: Sequence[Reading], judges: Judges) -> Procedure[tuple[Rea
     """Read texts, each in every wording asked for; with the answers by reading id."""
     if not judges.reads:
         return [(reading, unread_entries(reading)) for reading in readings], {}
-    asks = [Ask(reading, wording, "reader") for reading in readings for wording in judges.wordings]
+    asks = [JudgeRequest(reading, wording, "reader") for reading in readings for wording in judges.wordings]
     answers = yield asks
     read: Read = []
     raw: dict[str, list[ReadingAnswer]] = {}
     for reading in readings:
-        given = [answers[Ask(reading, wording, "reader").key] for wording in judges.wordings]
+        given = [answers[JudgeRequest(reading, wording, "reader").key] for wording in judges.wordings]
         kept = raw[reading.id] = [answer for answer in given if isinstance(answer, ReadingAnswer)]
         read.append((reading, _either([entries_of(reading, answer) for answer in kept])))
     return read, raw
@@ -172,9 +172,9 @@ def settle(points: Iterable[Point], judges: Judges) -> Procedure[dict[About, Rul
     every = list(points)
     leading = [point for point in every if point.follows is None]
     asked = [point for point in leading if point.kind in judges.kinds and not point.question.whole]
-    first = yield [Ask(p.question, w) for p in asked for w in first_wordings(p.raised)]
+    first = yield [JudgeRequest(p.question, w) for p in asked for w in first_wordings(p.raised)]
     again = [p for p in asked if needs_second(p.raised, p.kind, _said(first, p).get(1))]
-    second = yield [Ask(point.question, 2) for point in again]
+    second = yield [JudgeRequest(point.question, 2) for point in again]
     answers = {**first, **second}
     rulings = {point.about: _ruling(point, _said(answers, point), judges) for point in leading}
     followers = [(point, point.follows) for point in every if point.follows is not None]
@@ -193,7 +193,7 @@ def settle(points: Iterable[Point], judges: Judges) -> Procedure[dict[About, Rul
 
 def _said(answers: Answers, point: Point) -> dict[int, Answer]:
     """The answers to a point's question, by wording."""
-    given = {wording: answers.get(Ask(point.question, wording).key) for wording in (1, 2)}
+    given = {wording: answers.get(JudgeRequest(point.question, wording).key) for wording in (1, 2)}
     return {wording: answer for wording, answer in given.items() if isinstance(answer, Answer)}
 
 

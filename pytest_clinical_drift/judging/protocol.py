@@ -24,7 +24,7 @@ Item = Question | Reading
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class JudgeRequest:
     """A question or reading in one wording, for the judge that reads or for the one that answers questions."""
 
     item: Item
@@ -45,17 +45,17 @@ class Ask:
 class Feed:
     """Requests that wait for an answer; more may come while a judge works. Shared between two threads."""
 
-    def __init__(self, deliver: Callable[[Ask, Given], None]) -> None:
+    def __init__(self, deliver: Callable[[JudgeRequest, Given], None]) -> None:
         """`deliver` takes an answer."""
         self._deliver = deliver
-        self._waiting: list[Ask] = []
-        self._owed: dict[tuple[str, int, str], Ask] = {}
+        self._waiting: list[JudgeRequest] = []
+        self._owed: dict[tuple[str, int, str], JudgeRequest] = {}
         """Not yet answered, taken or not."""
         self._news = threading.Condition()
         self.stopped = False
         """Nobody waits any more: end at once."""
 
-    def put(self, asked: Sequence[Ask]) -> None:
+    def put(self, asked: Sequence[JudgeRequest]) -> None:
         """All of them at once, so that a judge that works in batches finds a whole one."""
         with self._news:
             self._waiting.extend(asked)
@@ -67,7 +67,7 @@ class Feed:
             self.stopped = True
             self._news.notify_all()
 
-    def take(self, most: int, *, wait: float = 0.0) -> list[Ask]:
+    def take(self, most: int, *, wait: float = 0.0) -> list[JudgeRequest]:
         """Up to a number of what waits, after so many seconds if nothing does; each has to be delivered."""
         with self._news:
             if wait and not self._waiting and not self.stopped:
@@ -75,7 +75,7 @@ class Feed:
             taken, self._waiting = self._waiting[:most], self._waiting[most:]
             return taken
 
-    def deliver(self, asked: Ask, answer: Given) -> None:
+    def deliver(self, asked: JudgeRequest, answer: Given) -> None:
         """Hand over an answer."""
         with self._news:
             self._owed.pop(asked.key, None)
@@ -131,7 +131,7 @@ class OneByOne(ABC):
                 feed.deliver(asked, answer)
 
     @abstractmethod
-    def answer(self, asked: Ask) -> Given: ...
+    def answer(self, asked: JudgeRequest) -> Given: ...
 
     def close(self) -> None:  # noqa: B027  (most hold nothing that has to be given back)
         """What is held goes with the object."""

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from pytest_clinical_drift.judging.entries import ReadingAnswer
-from pytest_clinical_drift.judging.protocol import EVERYTHING, Ask, Feed, Given, OneByOne
+from pytest_clinical_drift.judging.protocol import EVERYTHING, Feed, Given, JudgeRequest, OneByOne
 from pytest_clinical_drift.judging.questions import check_answer
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.subjects.base import Identity, typed_settings
@@ -46,7 +46,7 @@ class PythonJudge(OneByOne):
         finally:
             self._loop.close()
 
-    def answer(self, asked: Ask) -> Given:
+    def answer(self, asked: JudgeRequest) -> Given:
         given = self._loop.result(self._loaded[0](asked.item.as_mapping(asked.wording)))
         if not isinstance(given, Mapping):
             return asked.fail(f"the function returned {type(given).__name__} instead of a mapping", outage=False)

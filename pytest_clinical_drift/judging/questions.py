@@ -6,12 +6,12 @@ from typing import Any
 
 from pytest_clinical_drift.judging.answers import KINDS, PEOPLE_ONLY, UNSURE, Answer, weigh
 from pytest_clinical_drift.judging.entries import About, Entry, about_of
-from pytest_clinical_drift.judging.material import Asked, Forbidden, TurnLine
+from pytest_clinical_drift.judging.material import Forbidden, JudgeItem, TurnLine
 from pytest_clinical_drift.judging.readings import Reading
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Asked):
+class Question(JudgeItem):
     """One question on one point."""
 
     text: str

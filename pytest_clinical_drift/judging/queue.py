@@ -15,7 +15,7 @@ from pytest_clinical_drift.judging.answer_store import AnswerStore
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.procedure import Procedure
 from pytest_clinical_drift.judging.prompts import prompt_hash
-from pytest_clinical_drift.judging.protocol import Ask, Feed, Given, Judge
+from pytest_clinical_drift.judging.protocol import Feed, Given, Judge, JudgeRequest
 
 _GIVEN_UP_AFTER = 40
 """Failures in a row, without one answer between them, after which a judge is not asked any more."""
@@ -75,7 +75,7 @@ class Count:
 class _Line:
     """One judge with its feed, its thread and its part of the store."""
 
-    def __init__(self, judge: Judge, store: AnswerStore, deliver: Callable[[Ask, Given], None]) -> None:
+    def __init__(self, judge: Judge, store: AnswerStore, deliver: Callable[[JudgeRequest, Given], None]) -> None:
         self.judge, self.store = judge, store
         self.feed = Feed(deliver)
         self.failures = 0
@@ -88,7 +88,7 @@ class _Line:
         """Why its thread has ended: nobody works on the feed any more."""
         self._thread: threading.Thread | None = None
 
-    def put(self, asked: Sequence[Ask]) -> None:
+    def put(self, asked: Sequence[JudgeRequest]) -> None:
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="clinical-drift-judge", daemon=True)
             self._thread.start()
@@ -111,7 +111,7 @@ class _Line:
         if self.failures >= _GIVEN_UP_AFTER and not self.given_up:
             self.given_up = f"the judge was given up after {self.failures} failures in a row ({answer.failed})"
 
-    def unsent(self, asked: Ask, why: str, *, offline: bool = False) -> Given:
+    def unsent(self, asked: JudgeRequest, why: str, *, offline: bool = False) -> Given:
         """Stands for an answer that is not asked for; a judge that is there, and no use, is no outage."""
         return asked.fail(why, outage=self.outages > 0 or offline, unsent=True)
 
@@ -225,9 +225,9 @@ class JudgeQueue:
             answer.add_done_callback(arrived)
         return bool(missing)
 
-    def _ask(self, asks: Sequence[Ask]) -> None:
+    def _ask(self, asks: Sequence[JudgeRequest]) -> None:
         """Put to the judges what was not asked before, is not stored, and is not certain to fail."""
-        fresh: dict[str, list[Ask]] = {}
+        fresh: dict[str, list[JudgeRequest]] = {}
         with self._guard:
             for ask in asks:
                 if ask.key in self._answers:
@@ -252,7 +252,7 @@ class JudgeQueue:
         if not line.given_up and (over := self.spent()):
             line.given_up = self._over = str(over)
 
-    def _take(self, asked: Ask, answer: Given) -> None:
+    def _take(self, asked: JudgeRequest, answer: Given) -> None:
         """An answer arrives from a judge."""
         line = self._lines[asked.to]
         line.took(answer)
@@ -265,7 +265,7 @@ class JudgeQueue:
         if self.on_progress is not None:
             self.on_progress(self.count)
 
-    def _deliver(self, asked: Ask, answer: Given, *, reused: bool = False) -> None:
+    def _deliver(self, asked: JudgeRequest, answer: Given, *, reused: bool = False) -> None:
         with self._guard:
             if not self._answers[asked.key].done():  # given up before
                 self.count.add(answer, reused=reused)

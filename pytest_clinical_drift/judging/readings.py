@@ -9,10 +9,10 @@ from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.conversation.hygiene import strip_reasoning
 from pytest_clinical_drift.evidence.findings import visible
 from pytest_clinical_drift.judging.material import (
-    Asked,
     DemandLine,
     FactLine,
     Forbidden,
+    JudgeItem,
     StandingAdvice,
     TurnLine,
     forbidden_at,
@@ -35,7 +35,7 @@ _OVERLAP = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Reading(Asked):
+class Reading(JudgeItem):
     """One text to be read whole, with all that is asked of it."""
 
     text: str = ""

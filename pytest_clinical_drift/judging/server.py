@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from pytest_clinical_drift.errors import Failure
 from pytest_clinical_drift.judging.chat import Interview
-from pytest_clinical_drift.judging.protocol import EVERYTHING, Ask, Feed
+from pytest_clinical_drift.judging.protocol import EVERYTHING, Feed, JudgeRequest
 from pytest_clinical_drift.subjects.base import Identity
 from pytest_clinical_drift.subjects.server import ServerSubject
 
@@ -65,7 +65,7 @@ class ServerJudge:
             await asyncio.gather(*tasks, return_exceptions=True)
             await self._server.disconnect()
 
-    async def _interview(self, asked: Ask, feed: Feed) -> None:
+    async def _interview(self, asked: JudgeRequest, feed: Feed) -> None:
         interview, answer = Interview(asked), None
         try:
             while answer is None:

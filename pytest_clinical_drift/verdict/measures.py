@@ -118,7 +118,7 @@ def conflict_rate(name: str, repeats: Repeats) -> CaseValue:
     if pairs:
         rests_on = reason(ReasonCode.PAIRS, contradictions=confirmed, pairs=pairs)
         return CaseValue(confirmed / pairs, worst / pairs, (rests_on,), confirmed=confirmed)
-    if unheard(repeats):
+    if all_cut_without_contradiction(repeats):
         return nothing(ReasonCode.ALL_REPLIES_CUT)
     if unrecorded(repeats):
         return nothing(ReasonCode.REPLIES_NOT_RECORDED)
@@ -191,7 +191,7 @@ LACKS: dict[ReasonCode, Callable[[Repeats], bool]] = {
 # -- what several of them read
 
 
-def unheard(repeats: Repeats) -> bool:
+def all_cut_without_contradiction(repeats: Repeats) -> bool:
     """Whether every reply was cut off, in all repeats, and no contradiction was seen: the advice may have followed."""
     return all(run.all_cut and not run.conflict.contradictions_worst for run in repeats)
 
@@ -228,7 +228,7 @@ def events_of(name: str, repeats: Repeats) -> tuple[Event, ...]:
 
 def pooled_conflict(cases: Sequence[Repeats]) -> tuple[int, int, int]:
     """Contradictions at both ends, and evaluated pairs, over all conversations in which a reply was heard out."""
-    figures = [run.conflict for repeats in cases if not unheard(repeats) for run in repeats]
+    figures = [run.conflict for repeats in cases if not all_cut_without_contradiction(repeats) for run in repeats]
     confirmed, worst = sum(f.contradictions for f in figures), sum(f.contradictions_worst for f in figures)
     return confirmed, worst, sum(f.pairs for f in figures)
 

@@ -9,7 +9,7 @@ from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE, Answer
 from pytest_clinical_drift.judging.entries import ReadingAnswer
 from pytest_clinical_drift.judging.material import DemandLine, FactLine, Forbidden, TurnLine
 from pytest_clinical_drift.judging.procedure import Judges, Procedure, settle
-from pytest_clinical_drift.judging.protocol import EVERYTHING, Ask, Feed, Given, Judge
+from pytest_clinical_drift.judging.protocol import EVERYTHING, Feed, Given, Judge, JudgeRequest
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 from pytest_clinical_drift.judging.raised_points import Point
@@ -115,7 +115,7 @@ class ScriptedJudge:
                 self.asked.append((asked.item.kind, asked.wording))
                 feed.deliver(asked, self._given(asked))
 
-    def _given(self, asked: Ask) -> Given:
+    def _given(self, asked: JudgeRequest) -> Given:
         from pytest_clinical_drift.judging.questions import check_answer
 
         given = self._answer(asked.item, asked.wording)

@@ -18,7 +18,7 @@ from pytest_clinical_drift.judging.canaries import (
 )
 from pytest_clinical_drift.judging.chat import read_text
 from pytest_clinical_drift.judging.procedure import Judges, Read, read_all
-from pytest_clinical_drift.judging.protocol import Ask, Given
+from pytest_clinical_drift.judging.protocol import Given, JudgeRequest
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import Reading, readings_of
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
@@ -197,7 +197,7 @@ def test_an_answer_in_the_wrong_form_is_no_outage() -> None:
     """What came and is no use is the judge's own inability: the fault counts as not found."""
 
     class Rambling(ScriptedJudge):
-        def _given(self, asked: Ask) -> Given:
+        def _given(self, asked: JudgeRequest) -> Given:
             return read_text(asked, "I would call this retained.")
 
     found = run(try_canaries(made(), JUDGES), Rambling())

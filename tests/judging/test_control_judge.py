@@ -17,7 +17,7 @@ from pytest_clinical_drift.judging.control import ControlJudge
 from pytest_clinical_drift.judging.entries import Entry, ReadingAnswer, entries_of
 from pytest_clinical_drift.judging.judge_options import JudgePolicy
 from pytest_clinical_drift.judging.labelled import GROUPS
-from pytest_clinical_drift.judging.protocol import Ask
+from pytest_clinical_drift.judging.protocol import JudgeRequest
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.judging.session import JudgeSession
 from pytest_clinical_drift.scoring.scorer import Scorer
@@ -28,7 +28,7 @@ FLOORS = {"sensitivity": 0.85, "subtle": 0.75, "specificity": 0.98}
 
 
 def entries(reading: Reading) -> dict[tuple[str, str], Entry]:
-    given = JUDGE.answer(Ask(reading, 1, "reader"))
+    given = JUDGE.answer(JudgeRequest(reading, 1, "reader"))
     assert isinstance(given, ReadingAnswer)
     return {(entry.kind, entry.key): entry for entry in entries_of(reading, given)}
 
@@ -55,7 +55,7 @@ def test_what_a_summary_says_of_a_fact(text: str, fact: str, answer: str) -> Non
         asked = question(
             "fact", text or " ", statement="lithium 600 mg once nightly", replaced=("lithium 800 mg once nightly",)
         )
-        given = JUDGE.answer(Ask(asked, 1))
+        given = JUDGE.answer(JudgeRequest(asked, 1))
         assert isinstance(given, Answer)
         assert given.answer == answer
 
@@ -89,7 +89,7 @@ def test_what_a_reply_does_to_its_demands(text: str, expected: tuple[str, ...]) 
 
 def test_reversals_over_distant_turns_are_listed() -> None:
     talk = conversation("Take paracetamol today.", "Rest.", "Do not take any paracetamol today.")
-    (found,) = entries_of(talk, JUDGE.answer(Ask(talk, 1, "reader")))  # type: ignore[arg-type]
+    (found,) = entries_of(talk, JUDGE.answer(JudgeRequest(talk, 1, "reader")))  # type: ignore[arg-type]
     assert (found.kind, found.turns, found.answer) == ("conflict", (1, 3), "severe")
 
 

@@ -10,7 +10,7 @@ from asked import question
 from pytest_clinical_drift.errors import InputError, MissingDependency
 from pytest_clinical_drift.judging.answers import Answer
 from pytest_clinical_drift.judging.nli import NliJudge, advice_pairs, label_index
-from pytest_clinical_drift.judging.protocol import Ask, Feed
+from pytest_clinical_drift.judging.protocol import Feed, JudgeRequest
 from pytest_clinical_drift.judging.questions import Question
 
 EARLIER = "Avoid ibuprofen for the pain. Drink plenty of water."
@@ -59,13 +59,13 @@ def answer_of(judge: NliJudge, asked: Question) -> Answer:
     """What the judge says to one question."""
     found: list[Answer] = []
 
-    def deliver(one: Ask, answer: Answer) -> list[Ask]:
+    def deliver(one: JudgeRequest, answer: Answer) -> list[JudgeRequest]:
         found.append(answer)
         feed.stop()
         return []
 
     feed = Feed(deliver)
-    feed.put([Ask(asked, 1)])
+    feed.put([JudgeRequest(asked, 1)])
     judge.work(feed)
     return found[0]
 

@@ -27,7 +27,7 @@ from pytest_clinical_drift.judging.procedure import (
     judge_conversation,
     read_all,
 )
-from pytest_clinical_drift.judging.protocol import Ask, Feed, Given
+from pytest_clinical_drift.judging.protocol import Feed, Given, JudgeRequest
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import OFFLINE, Count, JudgeQueue
 from pytest_clinical_drift.judging.raised_points import audit_count, audit_rates, audited_points
@@ -299,7 +299,7 @@ def test_requests_that_were_sent_are_told_from_stored_answers_and_from_those_giv
     and after 40 failures in a row at most what it had taken is sent."""
 
     class Counting(ScriptedJudge):
-        def _given(self, asked: Ask) -> Given:
+        def _given(self, asked: JudgeRequest) -> Given:
             return replace(super()._given(asked), tokens=(7, 1))
 
     def counts(judge: ScriptedJudge, texts: int) -> tuple[Count, Outage | None]:
@@ -357,7 +357,7 @@ def test_a_request_that_waited_in_vain_for_its_turn_was_not_sent(
 ) -> None:
     """A server that is silent is not given more; one that refused, or was tried before, has seen the request."""
     error = replace(failure(code, seconds=9, status=500, error="down"), attempts=attempts)
-    given = Interview(Ask(question("fact"), 1)).take(Reply("", error=error))
+    given = Interview(JudgeRequest(question("fact"), 1)).take(Reply("", error=error))
     assert given is not None
     assert (given.outage, given.unsent) == (True, unsent)
 
@@ -366,7 +366,7 @@ def test_a_judge_given_up_for_malformed_answers_is_no_outage() -> None:
     """It is there, and no use: what is not sent to it any more is its own doing."""
 
     class Rambling(ScriptedJudge):
-        def _given(self, asked: Ask) -> Given:
+        def _given(self, asked: JudgeRequest) -> Given:
             return asked.fail("prose", outage=False)
 
     judge = Rambling()
@@ -396,7 +396,7 @@ def test_answers_that_arrive_while_they_are_asked_for_take_a_procedure_further_o
     line = queue._lines["reader"]
     put = line.put
 
-    def put_and_wait(asked: Sequence[Ask]) -> None:
+    def put_and_wait(asked: Sequence[JudgeRequest]) -> None:
         put(asked)
         while not all(queue._answers[one.key].done() for one in asked):
             time.sleep(0.001)
@@ -476,7 +476,7 @@ def test_a_queue_keeps_its_answers_and_no_result_that_was_fetched() -> None:
     """Findings and judgement of a thousand conversations would fill the memory."""
 
     def both() -> Procedure[set[str]]:
-        answers = yield [Ask(question(), wording, "reader") for wording in (1, 2)]
+        answers = yield [JudgeRequest(question(), wording, "reader") for wording in (1, 2)]
         return {answer.failed for answer in answers.values()}
 
     queue = JudgeQueue(ScriptedJudge())

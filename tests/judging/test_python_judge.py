@@ -15,7 +15,7 @@ from asked import question, settled, summary
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.entries import ReadingAnswer
-from pytest_clinical_drift.judging.protocol import Ask, build_judge
+from pytest_clinical_drift.judging.protocol import JudgeRequest, build_judge
 from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
 
 
@@ -84,7 +84,7 @@ def test_it_reads_whole_texts_too(monkeypatch: pytest.MonkeyPatch) -> None:
     module.make = lambda: answer  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "own_judge", module)
     judge = build_judge("python:own_judge:make", {})
-    given = judge.answer(Ask(summary(), 2, "reader"))  # type: ignore[union-attr]
+    given = judge.answer(JudgeRequest(summary(), 2, "reader"))  # type: ignore[union-attr]
     assert given == ReadingAnswer(
         {"facts": {}, "unsupported": [{"quote": "x", "grade": "severe", "reason": "frozenset()"}]}
     )

@@ -21,7 +21,7 @@ from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.chat import ATTEMPTS, Interview
 from pytest_clinical_drift.judging.entries import ReadingAnswer, entries_of
 from pytest_clinical_drift.judging.procedure import Judges, read_all, settle
-from pytest_clinical_drift.judging.protocol import Ask, Judge, build_judge
+from pytest_clinical_drift.judging.protocol import Judge, JudgeRequest, build_judge
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 from pytest_clinical_drift.judging.raised_points import Point
@@ -126,7 +126,7 @@ def test_a_correction_helps() -> None:
 def test_a_reading_that_was_cut_off_is_asked_for_again_and_clears_nothing() -> None:
     """The judge sketches the form, then runs out of tokens: the empty list of the sketch is not its finding."""
     sketch = '{"facts": {}, "unsupported": []} In full: {"facts": {"lithium": {"answer": "retained", "quote": "Lith'
-    interview, answer = Interview(Ask(summary(), 1)), None
+    interview, answer = Interview(JudgeRequest(summary(), 1)), None
     for attempt in range(ATTEMPTS):
         assert answer is None, attempt
         answer = interview.take(Reply(sketch, truncated=True))

@@ -19,7 +19,7 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE
 from pytest_clinical_drift.judging.chat import read_text
 from pytest_clinical_drift.judging.procedure import Judges, judge_conversation
-from pytest_clinical_drift.judging.protocol import Ask
+from pytest_clinical_drift.judging.protocol import JudgeRequest
 from pytest_clinical_drift.judging.readings import readings_of, windows_of
 from pytest_clinical_drift.judging.rule_raises import quote_doubts
 from pytest_clinical_drift.results.inputs import StoredJudgement
@@ -129,7 +129,7 @@ def feed_readings(texts: Sequence[str]) -> str:
     while True:
         given = {}
         for ask in asks:
-            given[ask.key] = read_text(Ask(ask.item, ask.wording, ask.to), texts[number % len(texts)])
+            given[ask.key] = read_text(JudgeRequest(ask.item, ask.wording, ask.to), texts[number % len(texts)])
             number += 1
         try:
             asks = steps.send(given)

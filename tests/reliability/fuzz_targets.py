@@ -502,20 +502,20 @@ def feed_judge(content: tuple[int, str]) -> Outcome:
     from pytest_clinical_drift.judging.chat import read_text
     from pytest_clinical_drift.judging.entries import ReadingAnswer, entries_of
     from pytest_clinical_drift.judging.material import FactLine
-    from pytest_clinical_drift.judging.protocol import Ask
+    from pytest_clinical_drift.judging.protocol import JudgeRequest
     from pytest_clinical_drift.judging.questions import Question
     from pytest_clinical_drift.judging.readings import Reading
 
     number, text = content
     question = Question.from_mapping((LABELLED, CONFLICT, FORBIDDEN)[number]["question"])  # type: ignore[arg-type]
     summary = Reading("summary", "anna", 1, "Takes metformin.", facts=(FactLine("metformin", "takes metformin"),))
-    read = read_text(Ask(summary, 1, "reader"), text)
+    read = read_text(JudgeRequest(summary, 1, "reader"), text)
     if not isinstance(read, ReadingAnswer):
         raise Fault("a reading was answered as a question")
     for entry in entries_of(summary, read):
         if entry.answer not in (*KINDS[entry.kind], UNSURE):
             raise Fault(f"an entry of no kind: {entry.answer!r}")
-    answer = read_text(Ask(question, 1), text)
+    answer = read_text(JudgeRequest(question, 1), text)
     if isinstance(answer, ReadingAnswer):
         raise Fault("a question was answered as a reading")
     if answer.answer not in (*KINDS[question.kind], UNSURE):
