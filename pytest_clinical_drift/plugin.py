@@ -53,7 +53,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]
 ) -> Generator[None, Any, Any]:
-    """With something to gate, our paths are no test paths; without any, the project's test suite does not take part."""
+    """With something to gate, our paths are not test paths; otherwise the project's test suite takes no part."""
     gated, paths = _gated_and_paths(args, early_config.known_args_namespace)
     if gated or _given_options(early_config.known_args_namespace) or early_config.getini("drift_model"):
         from pytest_clinical_drift.gate.inside_pytest import set_rootdir
@@ -75,7 +75,7 @@ def pytest_load_initial_conftests(
 
 
 def _gated_and_paths(args: list[str], namespace: argparse.Namespace) -> tuple[bool, list[str]]:
-    """Whether there is something to gate, and the test paths, while the short names are no options yet."""
+    """Whether there is something to gate, and the test paths, while the short names are not options yet."""
     from pytest_clinical_drift.gate.options import SHORT, destination
 
     gated = any(getattr(namespace, destination(name)) is not None for name in SHORT.values())

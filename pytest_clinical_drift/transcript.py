@@ -37,7 +37,7 @@ class Usage:
 
 
 def read_usage(usage: object) -> Usage:
-    """The counts in a server's answer or a recording; whatever is no count is unknown."""
+    """The counts in a server's answer or a recording; anything but a count is unknown."""
     counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")] if isinstance(usage, Mapping) else []
     return Usage(*(n if isinstance(n, int) and not isinstance(n, bool) and n >= 0 else None for n in counts))
 

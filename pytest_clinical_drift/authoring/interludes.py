@@ -27,7 +27,7 @@ _NAME = re.compile(r"\b[^\W\d_][\w'’-]{2,}")
 _OPENING = re.compile(r"(?:(?:[A-Z]\w{1,3}\.? )?[A-Z][\w'’-]+ ?)+")
 """The name with which a patient's record opens."""
 _TIME = "time"
-"""Seven days are no entry of a case: everybody has them."""
+"""Seven days are not an entry of a case: everybody has them."""
 
 
 class Named(NamedTuple):
@@ -60,8 +60,8 @@ def shares_medicine(case: Case) -> Callable[[Thread], bool]:
 def spares(case: Case) -> Callable[[Thread], bool]:
     """Whether a thread leaves the case alone: it names nothing of its facts, of what is forbidden or demanded.
 
-    The same class of medicine or the same kind of result with another value is no entry of the case, unless the class
-    is forbidden or the patient reacts to it.
+    A medicine of the same class, or the same kind of result with another value, is not an entry of the case, unless
+    the class is forbidden or the patient reacts to it.
     """
     facts, entries = [fact for fact, _ in facts_of(case)], [entry for _, _, entry in spoken(case)]
     changes = [update.becomes for turn in case.turns for update in turn.updates if update.becomes]

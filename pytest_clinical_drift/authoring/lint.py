@@ -28,7 +28,7 @@ _CHECKS: tuple[Callable[[Case], Remarks], ...] = (
     replies.grades_handovers_and_signature,
 )
 SCHEMA = "schema"
-"""Place of remarks on files that are no case at all."""
+"""Place of remarks on files that are not cases."""
 _WARNED, _REFUSED = 0.4, 0.6
 """Similarity from which a pair is warned of, and from which it is an error: copies with other names and drugs reach
 0.8, independent cases and summaries stay below 0.1, single messages ("increased to … once daily") below 0.35."""

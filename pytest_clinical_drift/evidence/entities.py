@@ -123,7 +123,7 @@ def _refuse_look_alike(model: str) -> None:
         return
     if installed.startswith("999."):
         raise InputError(
-            f"the installed package {model!r} {installed} is no spaCy model but a look-alike name: uninstall it and "
+            f"the installed package {model!r} {installed} is not a spaCy model but a look-alike name: uninstall it and "
             f"install the archive from the scispacy releases page, {_LOOK_ALIKES}"
         )
 

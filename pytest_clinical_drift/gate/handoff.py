@@ -85,7 +85,7 @@ def hand_over(folder: Path, case_id: str, result: HandedCase | BaseException) ->
         why = f"{case_id}: the result could not be handed to the test process (is the disk full?)"
         contents = [_HANDED.dump_python(result), {"stopped": False, "why": why}]
     for content in contents:
-        if not folder.exists():  # nobody waits any more
+        if not folder.exists():  # nobody is waiting
             return
         with contextlib.suppress(OSError):
             write_atomically(folder / f"{case_id}.json", json.dumps(content, ensure_ascii=True, default=str))

@@ -112,7 +112,7 @@ def _read(folder: Path) -> list[Entry]:
 
 
 def _entries(text: str) -> list[Entry]:
-    """The runs of a ledger. Somebody may have edited it: what is no verdict or day of ours is not shown."""
+    """The runs of a ledger. Somebody may have edited it: anything but a verdict or day of ours is not shown."""
     entries = []
     for line in text.splitlines():
         try:

@@ -198,7 +198,7 @@ def judge_record(run: GateRun) -> JudgeRecord | None:
 def counts_of(runs: Sequence[CaseAssessment], prices: Prices) -> dict[str, Any]:
     """What a manifest counts over the conversations of a run.
 
-    The model's tokens, with those of reused replies, are None where some were not counted: half of a sum is no sum.
+    The model's tokens, with those of reused replies, are None where some were not counted: half of a sum is not a sum.
     """
     prompt = [run.prompt_tokens for run in runs if run.prompt_tokens is not None]
     completion = [run.completion_tokens for run in runs if run.completion_tokens is not None]

@@ -128,7 +128,7 @@ def weigh(kind: str, given: Mapping[str, Any], text: str, earlier: str | None = 
 
 
 def plain_text(value: object) -> str:
-    """A judge's words as they are kept; whatever is no text is empty."""
+    """A judge's words as they are kept; anything but text is empty."""
     return value.strip()[:LONGEST_QUOTE].rstrip() if isinstance(value, str) else ""
 
 
@@ -228,7 +228,7 @@ def find_object(text: str, keys: Collection[str] = ("answer",), *, cut: bool = F
             break
         try:
             value, end = decoder.raw_decode(text, place)
-        except RecursionError:  # thousands of objects in each other are no answer, and each start would cost as much
+        except RecursionError:  # thousands of nested objects are not an answer, and each start would cost as much
             break
         except ValueError:  # a number of thousands of digits too
             unfinished = True

@@ -180,7 +180,7 @@ def _forbidden(case: Case, reading: Reading, entries: Sequence[Entry], chance: r
 def _reversed(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> _Faults:
     """The reply ends by forbidding a medicine that the earlier one has the patient take, unmentioned since.
 
-    The other way round is no sure fault: who must not add a second antihistamine may go on with the first.
+    The other way round is not always a fault: who must not add a second antihistamine may go on with the first.
     """
     known = set(words_of(f"{reading.text} {reading.patient}"))
     for order in advice_of(reading.earlier or ""):

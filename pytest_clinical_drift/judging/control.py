@@ -1,4 +1,4 @@
-"""`control`: the judge of controls. It compares words of texts that are made from the case file, and is no model.
+"""`control`: the judge of controls. It compares words of texts that are made from the case file, and is not a model.
 
 It sees what every judge sees and answers as JSON text through the same parser, so that a run on a control shows the
 whole gate, readings, questions and canaries, without weights and without network.

@@ -36,7 +36,7 @@ class JudgeRequest:
         return self.item.id, self.wording, self.to
 
     def fail(self, why: str, *, outage: bool = True, unsent: bool = False) -> Given:
-        """What stands for an answer that could not be had; no `outage` where the judge gave one that is no use."""
+        """The entry for an answer that did not come; no `outage` where the judge answered, but not usably."""
         if isinstance(self.item, Reading):
             return ReadingAnswer({}, failed=why, outage=outage, unsent=unsent)
         return Answer(UNSURE, failed=why, outage=outage, unsent=unsent)

@@ -112,7 +112,7 @@ class _Line:
             self.given_up = f"the judge was given up after {self.failures} failures in a row ({answer.failed})"
 
     def unsent(self, asked: JudgeRequest, why: str, *, offline: bool = False) -> Given:
-        """Stands for an answer that is not asked for; a judge that is there, and no use, is no outage."""
+        """The answer to a request that is not sent; a judge that answers, but not usably, is not an outage."""
         return asked.fail(why, outage=self.outages > 0 or offline, unsent=True)
 
     def stop(self, *, close: bool) -> None:
@@ -218,7 +218,7 @@ class JudgeQueue:
 
         def arrived(_: Future[Given]) -> None:
             if (waiting := left.pop()) is not None:
-                with contextlib.suppress(RuntimeError):  # nobody waits any more
+                with contextlib.suppress(RuntimeError):  # nobody is waiting
                     self._worker.submit(self._advance, *waiting)
 
         for answer in missing:

@@ -29,7 +29,7 @@ def raises_of(case: Case, findings: Findings, *, unread: bool = False) -> dict[A
     raises: dict[About, bool] = {}
     for turn in findings.turns:
         for fact in turn.facts:
-            wrong = fact.stale or fact.status in (ABSENT, CONTRADICTED)  # a plainly partial fact is no alarm
+            wrong = fact.stale or fact.status in (ABSENT, CONTRADICTED)  # a plainly partial fact is not an alarm
             if (wrong or not fact.certain) and (unread or fact.rule != NOT_ENGLISH):
                 raises["fact", turn.turn, fact.fact_id] = wrong and fact.certain and fact.rule in confirm
     for item in findings.replies:

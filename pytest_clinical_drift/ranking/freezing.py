@@ -88,7 +88,7 @@ def _refuse_used(out: Path, why: str) -> None:
 
 
 def _check(folder: Path, file: Path) -> None:
-    """Read a slate as the gate will. A pair predicted twice, perhaps with two scores, is no frozen prediction."""
+    """Read a slate as the gate will. A pair predicted twice, perhaps with two scores, is not a frozen prediction."""
     for slate in read_slates(folder):
         rows = slate.predictions["repeated"].arg_true()
         if len(rows):

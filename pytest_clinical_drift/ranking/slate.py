@@ -169,7 +169,7 @@ def _created_at(table: Table, manifest: SlateManifest | None) -> datetime.dateti
             raise InputError(f"{table.file}: created_at {first} {said}")
         return first
     if manifest is None:
-        raise InputError(f"{table.file}: the column created_at is missing, and no manifest tells when it was frozen")
+        raise InputError(f"{table.file}: the column created_at is missing, and no manifest says when it was frozen")
     return manifest.created_at
 
 

@@ -11,7 +11,7 @@ _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
 LONGEST_LINE = 300
-"""Characters of the one line that tells a case or a run: in junit, the short summary and annotations."""
+"""Characters of the one line on a case or a run: in junit, the short summary and annotations."""
 _SENTENCE_END = re.compile(r"[.!?](?=\s)")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#!|~&@$])")
 

@@ -21,7 +21,7 @@ from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, figure
 
 _TEMPLATE = "run_lines.txt.j2"
 _MOSTLY = 0.5
-"""Share of empty texts above which a headline tells it before anything else."""
+"""Share of empty texts above which a headline begins with it."""
 _NAMED = 3
 """Facts that a headline names where a rate decided."""
 _MOST_REASONS = 4

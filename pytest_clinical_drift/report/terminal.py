@@ -1,4 +1,4 @@
-"""Text for the terminal and the log of a CI job, nothing wider than the window: a case that is no plain PASS, and the
+"""Text for the terminal and the log of a CI job, never wider than the window: a case that is not a plain PASS, and the
 summary at the end of a run."""
 
 import textwrap

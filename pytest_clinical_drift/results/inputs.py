@@ -77,7 +77,7 @@ class StoredJudgement(BaseModel):
     case_id: str
     repeat: int
     judgement: ConversationJudgement
-    """Without its rulings: what they are about is no key of a JSON object."""
+    """Without its rulings: what they are about cannot be a key of a JSON object."""
     rulings: tuple[tuple[About, Ruling], ...] = ()
     canaries: tuple[CanaryResult, ...] = ()
 

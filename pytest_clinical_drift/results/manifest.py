@@ -133,7 +133,7 @@ class Manifest(Record):
     replies_reused: int = 0
     replies_reused_since: str | None = None
     tokens: TokenCounts | None = None
-    """None where some were not counted: half of a sum is no sum."""
+    """None where some were not counted: half of a sum is not a sum."""
     shard: ShardRecord | None = None
     """None: no shard."""
     merged_from: tuple[ShardRecord, ...] = ()

@@ -113,7 +113,7 @@ def _run_folders(path: Path) -> list[Path]:
 
 
 def _read(folder: Path, *, named: bool) -> ShardRun | None:
-    """A shard; None for a run that is no shard, unless the user named it."""
+    """A shard; None for a run that is not a shard, unless the user named it."""
     try:
         result, inputs = read_results(folder), read_inputs(folder)
         record = result.manifest.shard

@@ -143,7 +143,7 @@ def conflict_figures(
     elif "conflict" in deciding or worst:
         rate = ratio(sure, len(pairs))
     else:
-        reason = NoConflictRate.UNREAD  # that rules find nothing is no rate of 0
+        reason = NoConflictRate.UNREAD  # where rules find nothing, the rate is not 0
     return ConflictFigures(len(pairs), sure, rate, reason, found, worst)
 
 

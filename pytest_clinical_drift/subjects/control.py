@@ -1,7 +1,7 @@
 """`control:NAME`: answers made from the case file itself, to see that the instrument moves the right way.
 
-A control is no model. It reads the facts, updates and demands of the case and either states them or fails in one known
-manner, so that its verdict says something about the gate and nothing about medicine.
+A control is not a model. It reads the facts, updates and demands of the case and either states them or fails in one
+known manner, so that its verdict says something about the gate and nothing about medicine.
 """
 
 import hashlib

@@ -91,7 +91,7 @@ class ServerSubject:
         return asyncio.run(self._preflight())
 
     async def _preflight(self) -> list[str]:
-        """One small request tells whether address, key and model name are right."""
+        """One small request shows whether address, key and model name are right."""
         try:
             trouble = await self._first_answer()
             facts = json.dumps(await ask_about_itself(self._connect(), self.address))
@@ -108,7 +108,7 @@ class ServerSubject:
     async def _first_answer(self) -> ServerFault | None:
         """Greet until there is an answer; returns the trouble of a server that is there, raises what shows none is.
 
-        An outage of a server that answers (429, 5xx) is no wrong input: the run goes on and asks again.
+        An outage of a server that answers (429, 5xx) is not wrong input: the run goes on and asks again.
         """
         for attempt in range(1, _GREETINGS + 1):
             options = {**self._options(0), self._length_option: _HELLO_TOKENS}
@@ -122,7 +122,7 @@ class ServerSubject:
             wants_other = trouble.status == 400 and _OTHER_LENGTH_OPTION in trouble.cause.values.get("error", "")
             if wants_other and self._length_option != _OTHER_LENGTH_OPTION:
                 self._length_option = _OTHER_LENGTH_OPTION
-                return await self._first_answer()  # what the server says of our first wording is no outage
+                return await self._first_answer()  # an answer to our first wording is not an outage
             misplaced = code in (FailureCode.NO_SERVER, FailureCode.WEB_PAGE)
             if not trouble.again or misplaced or (attempt == _GREETINGS and trouble.status is None):
                 raise trouble

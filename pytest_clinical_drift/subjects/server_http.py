@@ -1,4 +1,4 @@
-"""What an OpenAI-compatible server answers: a reply, a fault, or what it tells about itself."""
+"""What an OpenAI-compatible server answers: a reply, a fault, or facts about itself."""
 
 import asyncio
 import email.utils
@@ -29,7 +29,7 @@ _TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 _PATIENCE = 3.0
-"""Seconds for what a server tells about itself."""
+"""Seconds for what a server says about itself."""
 
 
 class ServerFault(Exception):
@@ -139,7 +139,7 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
 
 
 async def ask_about_itself(client: httpx2.AsyncClient, address: Address) -> dict[str, Any]:
-    """Version and flags, for the record of a run; an empty mapping when it tells nothing."""
+    """Version and flags, for the record of a run; an empty mapping when it says nothing."""
     wanted = yaml.safe_load(resources.files("pytest_clinical_drift").joinpath("data/server_info.yaml").read_bytes())
     models, *answers = await asyncio.gather(
         _served(client, address), *(_get(client, address.root + place) for place in wanted["places"])

@@ -95,7 +95,7 @@ def with_reader(item: MetricVerdict, deciding: Collection[str]) -> MetricVerdict
 def doubts_on(repeats: Repeats) -> tuple[Reason, ...]:
     """Why a case cannot pass, whatever its figures: hardly a source, hardly a reply. No metrics, and never PASS.
 
-    Hardly anything that the summaries name was ever told: facts among a list of every drug are no handover. Or most
+    Hardly anything that the summaries name was ever told: facts among a list of every drug are not a handover. Or most
     replies to the case's own turns say nothing, in some repeat: who says nothing breaks no demand. Whether single
     statements are inventions, and whether silence harms, is for a judge.
     """

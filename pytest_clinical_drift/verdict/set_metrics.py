@@ -107,7 +107,7 @@ def _mean(figure: _Figure) -> _Pooled | None:
 
 
 def _pairs(figure: _Figure) -> _Pooled | None:
-    """All contradictions over all pairs; that rules alone found none is no rate of 0."""
+    """All contradictions over all pairs; a count of 0 by rules alone is not a rate of 0."""
     rows = [(*pooled_conflict([repeats]), repeats[0].group) for _, repeats in figure.values]
     if not (any(row[1] for row in rows) or any(was_asked(runs, figure.metric.reads) for _, runs in figure.values)):
         return None

@@ -81,7 +81,7 @@ def _speaks_of_allergy(words: list[str]) -> bool:
 def _none_known(document: Document, *, drug: bool = True, intolerance: bool = False) -> Iterator[Statement]:
     """ "NKDA", "no known allergies", "Allergies and reactions: none": of medicines, or of anything.
 
-    An intolerance is no allergy: only reactions or intolerances that are denied speak against it.
+    An intolerance is not an allergy: only reactions or intolerances that are denied speak against it.
     """
     for place, word in enumerate(document.words):
         if word in _NONE and _none_under(document, place, ("reaction", "intoleran") if intolerance else ("allerg",)):

@@ -47,7 +47,7 @@ class Fact:
     details: tuple[Slot, ...]
     regimen: Regimen | None
     amounts: tuple[Amount, ...]
-    """Quantities that stand with the core and are no part of a regimen."""
+    """Quantities beside the core that are not part of a regimen."""
     dates: tuple[Date, ...]
     past: bool
     """The fact lies in the past by its own words."""

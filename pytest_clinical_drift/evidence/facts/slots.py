@@ -165,7 +165,7 @@ def _measures_of(document: Document, index: TermIndex) -> list[Term]:
 
 
 def _core_and_details(document: Document, core: Term | None, details: list[Slot]) -> tuple[Slot, list[Slot]]:
-    """What stands at the centre (a named thing, else the first word) and the rest; what its name says is no detail."""
+    """The centre (a named thing, else the first word) and the rest; what its name says is not a detail."""
     if core is not None:
         said = {core.concept.id} | core.concept.ancestors | core.concept.implies
         return _slot(document, core), [s for s in details if s.concept is None or s.concept.id not in said]

@@ -15,7 +15,7 @@ PSEUDO = "pseudo"
 
 #: Gaps across which a cue acts on what follows it.
 _OPEN_GAPS = frozenset({"", "-", "/", ":", "(", "'s", "'"})
-#: A verb form after these is no finite verb: "not found to have X", "denies having had X".
+#: A verb form after these is not a finite verb: "not found to have X", "denies having had X".
 _INFINITIVE = frozenset({"to", "having", "of"})
 #: Longest reach in tokens; keeps a text of nothing but cues linear.
 LIMIT = 60

@@ -107,7 +107,7 @@ class Lexicon:
         node.forms = (*node.forms, (_slot_of(form), form))
         self._words.update(words)
         if _is_correctable(form, len(words)):
-            # Long words that are no form of an everyday verb: "bloating" is one letter from "boating".
+            # Long words that are not forms of an everyday verb: "bloating" is one letter from "boating".
             technical = (word for word in words if len(word) >= 7 and word.isalpha())
             correctable.update(word for word in technical if not word.endswith(("ing", "ed")))
 
