@@ -46,6 +46,8 @@ _RESERVED = frozenset((*_DECODING, _OTHER_LENGTH_OPTION, "model", "messages", "s
 """Fields of a request that `body` may not set."""
 _FIRST_PAUSE, _LONGEST_PAUSE, _JITTER = 0.1, 15.0, 0.25
 """Seconds before the second attempt, doubled for each further one; jitter keeps requests apart that failed together."""
+_THROTTLING = frozenset({429, 503, 529})
+"""The server has too much to do: fewer requests at a time would help."""
 _TOO_SHORT = 0.1
 """Seconds in which no server answers: with so little left, the failure that was had is the cause to tell."""
 _SCHEMA_REFUSALS = 3
@@ -134,8 +136,9 @@ class ServerSubject:
         if fault.status in (401, 403):
             return f"{start}: {self.address.base} refuses access ({fault.cause}); {self._extras.advice()}"
         if fault.status == 404:
-            others = await served_models(self._connect(), self.address)
-            known = f"; it serves {', '.join(others[:5])}" if others else ""
+            names = [entry.get("id") for entry in await served_models(self._connect(), self.address)]
+            others = [name for name in names if isinstance(name, str)][:5]
+            known = f"; it serves {', '.join(others)}" if others else ""
             return f"{start}: {self.address.chat} does not know this model or address ({fault.cause}){known}"
         silent = fault.cause.code is FailureCode.TOO_SLOW
         more = f"; raise the limit with {self._set_option} timeout=SECONDS" if silent else ""
@@ -193,7 +196,7 @@ class ServerSubject:
             with clock:
                 reply = await self._structured_attempt(request, patience)
         except ServerFault as fault:
-            if fault.throttled:
+            if fault.status in _THROTTLING or fault.cause.code is FailureCode.TOO_SLOW:
                 self.limiter.complained(cuts, fault.after)
             raise
         finally:

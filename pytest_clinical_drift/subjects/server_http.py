@@ -22,7 +22,6 @@ _MOST_BYTES = 4 * 2**20
 _LONGEST_PAUSE = 600.0
 """Seconds; a server that asks for more is treated as asking for this much."""
 _RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 507, 520, 521, 522, 523, 524, 529})
-_THROTTLING = frozenset({429, 503, 529})
 _TOO_LONG = re.compile(
     r"context[ _-]?(?:length|size|window)|maximum context|prompt is too long|too many tokens|max_model_len"
     r"|(?:input|prompt)[^.]{0,60}(?:longer than|exceeds)",
@@ -41,11 +40,6 @@ class ServerFault(Exception):
         """`again`: worth another attempt; `after`: seconds the server asked us to wait."""
         super().__init__(cause)
         self.cause, self.status, self.again, self.after = cause, status, again, after
-
-    @property
-    def throttled(self) -> bool:
-        """The server has too much to do: fewer requests at a time would help."""
-        return self.status in _THROTTLING or self.cause.code is FailureCode.TOO_SLOW
 
 
 async def read_bounded(parts: AsyncIterator[bytes]) -> bytes:
@@ -142,7 +136,7 @@ async def ask_about_itself(client: httpx2.AsyncClient, address: Address) -> dict
     """Version and flags, for the record of a run; an empty mapping when it says nothing."""
     wanted = yaml.safe_load(resources.files("pytest_clinical_drift").joinpath("data/server_info.yaml").read_bytes())
     models, *answers = await asyncio.gather(
-        _served(client, address), *(_get(client, address.root + place) for place in wanted["places"])
+        served_models(client, address), *(_get(client, address.root + place) for place in wanted["places"])
     )
     facts = _kept(next((entry for entry in models if entry.get("id") == address.model), {}), wanted["model"])
     for fields, answer in zip(wanted["places"].values(), answers, strict=True):
@@ -150,12 +144,8 @@ async def ask_about_itself(client: httpx2.AsyncClient, address: Address) -> dict
     return facts
 
 
-async def served_models(client: httpx2.AsyncClient, address: Address) -> list[str]:
-    """Names of the models that the server offers; empty when it does not say."""
-    return [entry["id"] for entry in await _served(client, address) if isinstance(entry.get("id"), str)]
-
-
-async def _served(client: httpx2.AsyncClient, address: Address) -> list[Mapping[str, Any]]:
+async def served_models(client: httpx2.AsyncClient, address: Address) -> list[Mapping[str, Any]]:
+    """What the server says of the models that it offers; empty when it does not say."""
     answer = await _get(client, f"{address.base}/models")
     listed = answer.get("data") if isinstance(answer, Mapping) else None
     return [entry for entry in listed if isinstance(entry, Mapping)] if isinstance(listed, list) else []
