@@ -23,7 +23,7 @@ from pytest_clinical_drift.judging.protocol import JudgeRequest
 from pytest_clinical_drift.judging.raised_points import words_of
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.metrics.intervals import pooled_interval
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.reasons import Verdict
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
 RUNS = 60

@@ -32,7 +32,7 @@ from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.subjects.control import ControlSubject
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.case import count_findings, judge_case
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.reasons import Verdict
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 from pytest_clinical_drift.verdict.values import Deciders
 from pytest_clinical_drift.verdict.whole_set import judge_set

@@ -21,7 +21,7 @@ from pytest_clinical_drift.results.models import CaseResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.subjects.python import is_foreign
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.reasons import Verdict
 
 STUDY = "study_c"
 """First part of every test id."""

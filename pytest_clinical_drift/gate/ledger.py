@@ -13,7 +13,7 @@ from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.results.manifest import Manifest
 from pytest_clinical_drift.results.releases import Attempts, InstrumentCheck
 from pytest_clinical_drift.subjects.control import CONTROLS
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.reasons import Verdict
 from pytest_clinical_drift.versions import PACKAGE
 
 FILE_NAME = "ledger.jsonl"

@@ -19,8 +19,7 @@ from pytest_clinical_drift.results.shards import ShardRun, Shards, find_shards
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.reasons import ReasonCode, Verdict, reason
 from pytest_clinical_drift.verdict.values import Deciders
 
 

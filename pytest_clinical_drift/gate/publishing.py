@@ -29,7 +29,7 @@ from pytest_clinical_drift.results.folders import CASE_PAGES, RunFolder
 from pytest_clinical_drift.results.inputs import GateInputs, StoredJudgement, store_judged, write_inputs
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import Sheet, record_hash, standing_of
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.reasons import Verdict
 
 GATE = "whole-set"
 _COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.INCOMPLETE: "red"}

@@ -20,8 +20,7 @@ from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.subjects.limits import token_cost
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.baseline import BaselineComparison, apply_baseline, by_id, compare_with_baseline
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, Verdict, reason
 from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
 

@@ -24,7 +24,7 @@ from pytest_clinical_drift.results.releases import (
     write_release,
 )
 from pytest_clinical_drift.results.ssh_signatures import developers_in, is_signed_by, names_of_key, sign_file
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.reasons import Verdict
 
 
 def sign(

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pytest_clinical_drift.errors import coded_sentence
 from pytest_clinical_drift.metrics.intervals import Interval
 from pytest_clinical_drift.report.words import limit_numbers, rounded
-from pytest_clinical_drift.verdict.states import FigureState
+from pytest_clinical_drift.verdict.reasons import FigureState
 
 Array: TypeAlias = npt.NDArray[Any]
 

@@ -21,9 +21,8 @@ from pytest_clinical_drift.ranking.report import render_slate, slate_record
 from pytest_clinical_drift.ranking.slate import Slate, read_slates
 from pytest_clinical_drift.ranking.view import View, all_outcomes, prospective
 from pytest_clinical_drift.results.files import write_json
-from pytest_clinical_drift.verdict.bands import MetricLimits
-from pytest_clinical_drift.verdict.slate_limits import PRIMARY, RANKER_METRICS, TIERS, SlateRules
-from pytest_clinical_drift.verdict.states import FigureState, Verdict
+from pytest_clinical_drift.verdict.bands import PRIMARY, RANKER_METRICS, TIERS, MetricLimits, SlateRules
+from pytest_clinical_drift.verdict.reasons import FigureState, Verdict
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 
 INTEGRITY = "integrity"

@@ -18,7 +18,7 @@ from pytest_clinical_drift.ranking.figure_types import SlateJudgement
 from pytest_clinical_drift.ranking.gate import INTEGRITY, GatedSlate, SlateRun, exit_code
 from pytest_clinical_drift.ranking.report import summary_lines
 from pytest_clinical_drift.report.clean import LONGEST_LINE, one_line
-from pytest_clinical_drift.verdict.states import FigureState, Verdict
+from pytest_clinical_drift.verdict.reasons import FigureState, Verdict
 
 PREFIX = "slate"
 _SHARED = ("--drift-model", "--drift-slate", "--drift-thresholds", "--drift-results", "--drift-strict")

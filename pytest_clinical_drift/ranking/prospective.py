@@ -15,7 +15,7 @@ from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.metrics.intervals import Interval, proportion_interval
 from pytest_clinical_drift.ranking.figure_types import Array, Figure, SlateCode
 from pytest_clinical_drift.ranking.view import View, count_by_decile
-from pytest_clinical_drift.verdict.slate_limits import TIERS
+from pytest_clinical_drift.verdict.bands import TIERS
 
 ALL = "all"
 """Stands for all tiers together."""

@@ -15,7 +15,7 @@ from pytest_clinical_drift.ranking.slate import Slate
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.report.page import page_source
 from pytest_clinical_drift.report.words import limit_numbers, rounded
-from pytest_clinical_drift.verdict.slate_limits import TIERS
+from pytest_clinical_drift.verdict.bands import TIERS
 from pytest_clinical_drift.versions import package_versions
 
 SCHEMA = 1

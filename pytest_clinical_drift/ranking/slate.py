@@ -23,7 +23,7 @@ from pytest_clinical_drift.ranking.files import (
     read_label,
     read_manifests,
 )
-from pytest_clinical_drift.verdict.slate_limits import TIERS
+from pytest_clinical_drift.verdict.bands import TIERS
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,8 +14,7 @@ from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState, CaseAsse
 from pytest_clinical_drift.subjects.spec import same_model
 from pytest_clinical_drift.verdict.measures import in_a_row
 from pytest_clinical_drift.verdict.metric_table import SEVERE
-from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
-from pytest_clinical_drift.verdict.states import FigureState, Verdict
+from pytest_clinical_drift.verdict.reasons import FigureState, ReasonCode, Verdict, reason
 from pytest_clinical_drift.verdict.thresholds import CANARIES, Thresholds
 from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, figures_unread
 

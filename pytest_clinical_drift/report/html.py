@@ -39,7 +39,7 @@ from pytest_clinical_drift.results.releases import HazardRow, Standing, made_of
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.metric_table import SEVERE
-from pytest_clinical_drift.verdict.states import WORST_FIRST
+from pytest_clinical_drift.verdict.reasons import WORST_FIRST
 from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
 
 REPORT_FILE = "report.html"

@@ -14,7 +14,7 @@ from pytest_clinical_drift.report.terminal import alarm_lines
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.measures import in_a_row
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.reasons import Verdict
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 SIGNS = {"PASS": "🟢", "CAUTION": "🟡", "FAIL": "🔴", "INCOMPLETE": "🟣", "PARTIAL": "⚪", "UNSETTLED": "🟠"}

@@ -17,8 +17,7 @@ from pytest_clinical_drift.report.words import (
 )
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.verdict.metric_table import metric_named
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
-from pytest_clinical_drift.verdict.states import FigureState
+from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode
 from pytest_clinical_drift.verdict.values import MetricVerdict
 
 TEMPLATE = "reasons.txt.j2"

@@ -29,7 +29,7 @@ from pytest_clinical_drift.report.words import (
 )
 from pytest_clinical_drift.results.models import CaseResult, RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState
-from pytest_clinical_drift.verdict.states import WORST_FIRST, Verdict
+from pytest_clinical_drift.verdict.reasons import WORST_FIRST, Verdict
 from pytest_clinical_drift.verdict.values import MetricVerdict
 
 WIDTH = 80

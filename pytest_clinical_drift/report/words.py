@@ -9,8 +9,7 @@ from typing import Any
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.verdict.metric_table import metric_named
-from pytest_clinical_drift.verdict.reasons import Reason
-from pytest_clinical_drift.verdict.states import FigureState
+from pytest_clinical_drift.verdict.reasons import FigureState, Reason
 from pytest_clinical_drift.verdict.values import MetricVerdict
 
 _EXACT = 1e-9

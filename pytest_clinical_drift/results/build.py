@@ -11,16 +11,15 @@ from pytest_clinical_drift.metrics.recall import mean, mean_curve
 from pytest_clinical_drift.results.manifest import Manifest
 from pytest_clinical_drift.results.models import CaseResult, IntervalRecord, LimitRecord, ReviewRecord, RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState, CaseAssessment
-from pytest_clinical_drift.scoring.sanity import sanity_band
 from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.baseline import BaselineComparison
 from pytest_clinical_drift.verdict.case import count_findings
-from pytest_clinical_drift.verdict.counts import count_evidence, repeat_figures
+from pytest_clinical_drift.verdict.counts import count_evidence
 from pytest_clinical_drift.verdict.measures import Repeats
 from pytest_clinical_drift.verdict.memory import memory_of
-from pytest_clinical_drift.verdict.quality import attribute_figures
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.reasons import Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
+from pytest_clinical_drift.verdict.ungated import attribute_figures, repeat_figures, sanity_band
 from pytest_clinical_drift.verdict.values import CaseVerdict, SetVerdict
 
 

@@ -24,8 +24,7 @@ from pytest_clinical_drift.results.manifest import Manifest
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
-from pytest_clinical_drift.verdict.reasons import Reason
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.reasons import Reason, Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.values import CaseVerdict, Deciders, fails_run
 

@@ -13,14 +13,12 @@ from pydantic import Field
 
 from pytest_clinical_drift.results.manifest import Manifest, Record
 from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState, CaseAssessment, Curve
-from pytest_clinical_drift.scoring.sanity import SanityBand
 from pytest_clinical_drift.verdict.baseline import BaselineComparison
-from pytest_clinical_drift.verdict.counts import EvidenceCounts, RepeatFigures
+from pytest_clinical_drift.verdict.counts import EvidenceCounts
 from pytest_clinical_drift.verdict.memory import Memory
-from pytest_clinical_drift.verdict.quality import AttributeFigures
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, Verdict
 from pytest_clinical_drift.verdict.thresholds import Waiver
+from pytest_clinical_drift.verdict.ungated import AttributeFigures, RepeatFigures, SanityBand
 from pytest_clinical_drift.verdict.values import RULES_ONLY, CaseVerdict, Deciders, MetricVerdict
 
 SCHEMA_VERSION: Final = 3

@@ -20,7 +20,7 @@ from pytest_clinical_drift.results.files import RESULTS_FILE, read_record
 from pytest_clinical_drift.results.manifest import Manifest, Record
 from pytest_clinical_drift.results.models import SCHEMA_VERSION, RunResult
 from pytest_clinical_drift.results.ssh_signatures import has_keygen, is_signed_by
-from pytest_clinical_drift.verdict.states import WORST_FIRST, Verdict
+from pytest_clinical_drift.verdict.reasons import WORST_FIRST, Verdict
 
 SHEET_FILE = "dossier.yaml"
 RELEASE_FILE = "release.json"

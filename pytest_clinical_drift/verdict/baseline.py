@@ -20,8 +20,7 @@ from pytest_clinical_drift.metrics.paired import (
 from pytest_clinical_drift.metrics.recall import steepest_slope
 from pytest_clinical_drift.verdict.measures import Repeats
 from pytest_clinical_drift.verdict.metric_table import CORE, METRICS
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
-from pytest_clinical_drift.verdict.states import FigureState, Verdict
+from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, Verdict, reason
 from pytest_clinical_drift.verdict.thresholds import BaselineRules, Thresholds
 from pytest_clinical_drift.verdict.values import CaseVerdict, SetVerdict
 

@@ -10,8 +10,7 @@ from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmStat
 from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.measures import Repeats, in_a_row, incomplete
 from pytest_clinical_drift.verdict.metric_table import CORE, METRICS, SEVERE, case_value, metric_named
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
-from pytest_clinical_drift.verdict.states import FigureState, Verdict
+from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, Verdict, reason
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.values import CaseVerdict, MetricVerdict, judged
 

@@ -1,6 +1,5 @@
 """What a verdict rests on, counted: severe failures, who settled the alarms, what nobody looked at, unlike repeats."""
 
-import datetime
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,13 +9,9 @@ from typing import get_args
 from pytest_clinical_drift.cases.entries import GRADES, Care
 from pytest_clinical_drift.cases.model import Case, facts_of
 from pytest_clinical_drift.judging.calibration_file import KindLimits
-from pytest_clinical_drift.metrics.intervals import pooled_interval, proportion_interval, repeat_sd
+from pytest_clinical_drift.metrics.intervals import pooled_interval, proportion_interval
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
-from pytest_clinical_drift.verdict.case import judge_case
-from pytest_clinical_drift.verdict.measures import Repeats
 from pytest_clinical_drift.verdict.metric_table import SEVERE
-from pytest_clinical_drift.verdict.states import Verdict
-from pytest_clinical_drift.verdict.thresholds import Thresholds
 
 _LEVELS: tuple[str, ...] = get_args(Care)
 
@@ -213,42 +208,3 @@ def audit_of(runs: Sequence[CaseAssessment], confidence: float) -> Audit | None:
     asked, wrong, unsure = (sum(getattr(run.audit, name) for run in runs) for name in ("asked", "wrong", "open"))
     interval = proportion_interval(wrong + unsure, asked, confidence=confidence)
     return Audit(asked, wrong, unsure, interval.high) if interval else None
-
-
-@dataclass(frozen=True, slots=True)
-class FlakyCase:
-    """A case whose repeats, each judged alone, do not agree."""
-
-    case_id: str
-    verdicts: tuple[Verdict, ...]
-    """One per repeat."""
-    recalls: tuple[float | None, ...]
-    """Recall@T10 of each repeat."""
-
-
-@dataclass(frozen=True, slots=True)
-class RepeatFigures:
-    """Variation between conversations of the same case under sampled decoding."""
-
-    repeats: int
-    recall_sd: float | None
-    """Of Recall@T10 between the repeats of one case; None where nothing was evaluated twice."""
-    flaky: tuple[FlakyCase, ...]
-
-
-def repeat_figures(
-    cases: Sequence[Repeats], thresholds: Thresholds, today: datetime.date, deciding: Sequence[str] = ()
-) -> RepeatFigures | None:
-    """Spread within cases and those that change their verdict by chance; None when no case was repeated."""
-    most = max(map(len, cases), default=0)
-    if most < 2:
-        return None
-    recalls = [tuple(run.recall_at_t10 for run in repeats) for repeats in cases]
-    verdicts = [tuple(judge_case([run], thresholds, today, deciding).verdict for run in repeats) for repeats in cases]
-    flaky = [
-        FlakyCase(repeats[0].case_id, judged, recalled)
-        for repeats, judged, recalled in zip(cases, verdicts, recalls, strict=True)
-        if len(set(judged)) > 1
-    ]
-    spread = repeat_sd([[value for value in recalled if value is not None] for recalled in recalls])
-    return RepeatFigures(most, spread, tuple(flaky))

@@ -21,8 +21,7 @@ from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, own_replies, pooled_conflict, was_asked
 from pytest_clinical_drift.verdict.metric_table import Aggregation, Metric, case_value, metric_named
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
-from pytest_clinical_drift.verdict.states import FigureState
+from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, judged
 

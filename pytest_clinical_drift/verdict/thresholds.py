@@ -11,9 +11,8 @@ from pytest_clinical_drift.cases.faults import ReferenceFault, describe_faults, 
 from pytest_clinical_drift.cases.files import parse_data, read_text
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.verdict.bands import Limit, MetricLimits, Table, idle_limits
+from pytest_clinical_drift.verdict.bands import Limit, MetricLimits, SlateRules, Table, idle_limits, slate_range
 from pytest_clinical_drift.verdict.metric_table import METRICS, OWN_METRIC, SEVERE, metric_named
-from pytest_clinical_drift.verdict.slate_limits import SlateRules, slate_range
 
 TOP_KEY = "clinical_drift"
 EXTENDS, BUNDLED = "extends", "bundled"

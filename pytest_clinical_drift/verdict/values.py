@@ -10,8 +10,7 @@ from pytest_clinical_drift.metrics.intervals import Interval
 from pytest_clinical_drift.scoring.assessment import Event
 from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.metric_table import SEVERE
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
-from pytest_clinical_drift.verdict.states import FigureState, Verdict
+from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, Verdict, reason
 from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver
 
 

@@ -18,9 +18,8 @@ from pytest_clinical_drift.verdict.case import count_findings, diagnose, severe_
 from pytest_clinical_drift.verdict.counts import audit_of
 from pytest_clinical_drift.verdict.measures import Repeats
 from pytest_clinical_drift.verdict.metric_table import CORE, SEVERE
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
+from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, Verdict, reason
 from pytest_clinical_drift.verdict.set_metrics import judge_over
-from pytest_clinical_drift.verdict.states import FigureState, Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.values import (
     RULES_ONLY,

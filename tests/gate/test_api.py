@@ -14,7 +14,7 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation import scheduler
 from pytest_clinical_drift.conversation.dialogue import Dialogue, Plan
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.reasons import Verdict
 
 EXAMPLE = Path(__file__).parents[2] / "examples/own_subject"
 CASES = ["lithium-nsaid-postman", "penicillin-anaphylaxis-welder"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_clinical_drift.gate.ledger import FILE_NAME, attempts_of, record_run
 from pytest_clinical_drift.results.manifest import Manifest
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.reasons import Verdict
 
 HASHES = {"cases": "c", "thresholds": "t", "prompts": "p", "system_prompt": None}
 

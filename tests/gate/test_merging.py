@@ -16,8 +16,7 @@ from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.results.manifest import TokenCounts
 from pytest_clinical_drift.results.shards import ShardRun, Shards
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, Verdict, reason
 from pytest_clinical_drift.verdict.values import Deciders
 
 PLACE = Path("parts")

@@ -18,7 +18,7 @@ from pytest_clinical_drift.errors import InputError, MissingDependency
 from pytest_clinical_drift.ranking.files import is_known
 from pytest_clinical_drift.ranking.freezing import freeze, verify
 from pytest_clinical_drift.ranking.slate import Slate, read_slates
-from pytest_clinical_drift.verdict.slate_limits import TIERS
+from pytest_clinical_drift.verdict.bands import TIERS
 
 polars = pytest.importorskip("polars")
 WriteFolder = Callable[..., Path]

@@ -15,7 +15,7 @@ from pytest_clinical_drift.ranking.gate import judge, judge_prospective, judge_s
 from pytest_clinical_drift.ranking.prospective import ViewFigures, evaluate
 from pytest_clinical_drift.ranking.slate import Slate
 from pytest_clinical_drift.ranking.view import prospective
-from pytest_clinical_drift.verdict.slate_limits import PRIMARY
+from pytest_clinical_drift.verdict.bands import PRIMARY
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
 RULES = load_thresholds().slate

@@ -27,7 +27,7 @@ from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.reviews import Reviews, content_hash
 from pytest_clinical_drift.results.files import read_results
 from pytest_clinical_drift.results.shards import find_shards
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.reasons import Verdict
 
 RESULTS, INPUTS = "study_c_results.json", "run.json"
 Told = Callable[[Callable[[], object]], str]

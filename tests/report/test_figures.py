@@ -30,8 +30,7 @@ from pytest_clinical_drift.results.comparing import NamedRun
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import Sheet, standing_of
 from pytest_clinical_drift.verdict.bands import Limit
-from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
-from pytest_clinical_drift.verdict.states import FigureState
+from pytest_clinical_drift.verdict.reasons import FigureState, ReasonCode, reason
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict
 

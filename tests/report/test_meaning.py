@@ -14,7 +14,7 @@ from pytest_clinical_drift.report.reasons import cut_lines, rests_on_lines, what
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import Sheet, standing_of
 from pytest_clinical_drift.scoring.assessment import OPEN, AuditCount
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.reasons import Verdict
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 from pytest_clinical_drift.verdict.values import Deciders
 

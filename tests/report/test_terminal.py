@@ -21,7 +21,7 @@ from pytest_clinical_drift.report.reasons import rests_on
 from pytest_clinical_drift.report.terminal import case_report, render_summary, sparkline
 from pytest_clinical_drift.results.releases import Sheet, standing_of
 from pytest_clinical_drift.scoring.assessment import OPEN
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.reasons import Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
 from pytest_clinical_drift.verdict.values import RULES_ONLY
 

@@ -28,8 +28,7 @@ from pytest_clinical_drift.results.inputs import (
     write_inputs,
 )
 from pytest_clinical_drift.results.models import LimitRecord, RunResult
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
-from pytest_clinical_drift.verdict.states import Verdict
+from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, Verdict
 from pytest_clinical_drift.verdict.values import Deciders
 
 PLACE = Path("run")

@@ -8,9 +8,9 @@ import pytest
 from made import READ, conversation, flat
 
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
-from pytest_clinical_drift.verdict.counts import repeat_figures
 from pytest_clinical_drift.verdict.memory import Memory, memory_of
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
+from pytest_clinical_drift.verdict.ungated import repeat_figures
 
 TODAY = datetime.date(2026, 5, 1)
 CLIFF = [0.95] * 5 + [0.40] * 5

@@ -21,9 +21,8 @@ from pytest_clinical_drift.results.build import build_result
 from pytest_clinical_drift.results.manifest import Hashes, Manifest
 from pytest_clinical_drift.scoring.assessment import AuditCount, CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
+from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, Verdict
 from pytest_clinical_drift.verdict.set_metrics import cases_to_settle
-from pytest_clinical_drift.verdict.states import Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver, load_thresholds
 from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set

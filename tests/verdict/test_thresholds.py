@@ -11,9 +11,8 @@ from pydantic import ValidationError
 
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.verdict.bands import Limit, MetricLimits
+from pytest_clinical_drift.verdict.bands import PRIMARY, Limit, MetricLimits
 from pytest_clinical_drift.verdict.metric_table import METRICS
-from pytest_clinical_drift.verdict.slate_limits import PRIMARY
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.scoring.sanity import SanityFault, sanity_band
+from pytest_clinical_drift.verdict.ungated import sanity_band
 
 
 def case(summary: str, facts: list[Any], **turn: Any) -> Case:
@@ -33,7 +33,7 @@ def test_fact_that_is_not_in_the_intake_is_named() -> None:
     band = sanity_band([broken])
     assert band.echo_at_start == 0.5
     assert band.missed == ("a: penicillin allergy",)
-    assert band.faults == (SanityFault.ECHO_LOSES_FACTS,)
+    assert band.faults == ("echo_loses_facts",)
 
 
 def test_changed_fact_lowers_the_echo_at_the_horizon_only() -> None:

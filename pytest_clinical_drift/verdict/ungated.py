@@ -1,0 +1,143 @@
+"""What is shown beside a verdict and never gated: repeats that disagree, PDSQI-9, and the sanity band."""
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift.evidence.finding_types import FactFinding
+from pytest_clinical_drift.evidence.findings import find_facts
+from pytest_clinical_drift.judging.pdsqi import ATTRIBUTES, SCALED, WORDINGS, Rating
+from pytest_clinical_drift.metrics.agreement import icc_2_1
+from pytest_clinical_drift.metrics.intervals import repeat_sd
+from pytest_clinical_drift.metrics.recall import mean, recall
+from pytest_clinical_drift.scoring.assessment import CaseAssessment
+from pytest_clinical_drift.verdict.case import judge_case
+from pytest_clinical_drift.verdict.measures import Repeats
+from pytest_clinical_drift.verdict.reasons import Verdict
+from pytest_clinical_drift.verdict.thresholds import Thresholds
+
+OVERALL = "overall"
+"""The mean of the attributes with grades from 1 to 5."""
+LOWEST_CEILING = 0.95
+"""An echo of the intake should find at least this share of the intake's facts."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlakyCase:
+    """A case whose repeats, each judged alone, do not agree."""
+
+    case_id: str
+    verdicts: tuple[Verdict, ...]
+    """One per repeat."""
+    recalls: tuple[float | None, ...]
+    """Recall@T10 of each repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatFigures:
+    """Variation between conversations of the same case under sampled decoding."""
+
+    repeats: int
+    recall_sd: float | None
+    """Of Recall@T10 between the repeats of one case; None where nothing was evaluated twice."""
+    flaky: tuple[FlakyCase, ...]
+
+
+def repeat_figures(
+    cases: Sequence[Repeats], thresholds: Thresholds, today: datetime.date, deciding: Sequence[str] = ()
+) -> RepeatFigures | None:
+    """Spread within cases and those that change their verdict by chance; None when no case was repeated."""
+    most = max(map(len, cases), default=0)
+    if most < 2:
+        return None
+    recalls = [tuple(run.recall_at_t10 for run in repeats) for repeats in cases]
+    verdicts = [tuple(judge_case([run], thresholds, today, deciding).verdict for run in repeats) for repeats in cases]
+    flaky = [
+        FlakyCase(repeats[0].case_id, judged, recalled)
+        for repeats, judged, recalled in zip(cases, verdicts, recalls, strict=True)
+        if len(set(judged)) > 1
+    ]
+    spread = repeat_sd([[value for value in recalled if value is not None] for recalled in recalls])
+    return RepeatFigures(most, spread, tuple(flaky))
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeFigures:
+    """One attribute over the cases, one conversation of each."""
+
+    attribute: str
+    at_horizon: float | None
+    """Mean at turn 10, or at the last turn of a shorter case, over cases and wordings."""
+    at_end: float | None
+    cases: int
+    """Whose last summary is rated in both wordings: the items of the ICC."""
+    icc: float | None
+    """ICC(2,1) of the two wordings; None where it is undefined."""
+    icc_low: float | None
+    icc_high: float | None
+
+
+def attribute_figures(runs: Sequence[CaseAssessment], *, confidence: float) -> tuple[AttributeFigures, ...]:
+    """PDSQI-9: every attribute, and all that are graded together; empty where nothing was to be rated."""
+    if not any(run.pdsqi for run in runs):
+        return ()
+    figures = []
+    for name in (*ATTRIBUTES, OVERALL):
+        last = [{r.wording: _grade(r, name) for r in run.pdsqi if r.turn == len(run.turns)} for run in runs]
+        rows = [[found.get(wording) for wording in WORDINGS] for found in last]
+        pairs = [[grade for grade in row if grade is not None] for row in rows if None not in row]
+        at_horizon = mean(mean(_grade(r, name) for r in run.pdsqi if r.turn == run.horizon) for run in runs)
+        at_end = mean(mean(found.values()) for found in last)
+        icc = icc_2_1(pairs, confidence=confidence) or (None, None, None)
+        figures.append(AttributeFigures(name, at_horizon, at_end, len(pairs), *icc))
+    return tuple(figures)
+
+
+def _grade(rating: Rating, name: str) -> float | None:
+    counted = SCALED if name == OVERALL else (name,)
+    return mean(value for attribute, value in rating.scores if attribute in counted)
+
+
+@dataclass(frozen=True, slots=True)
+class SanityBand:
+    """Recall of the echo and of silence, over the same cases."""
+
+    echo_at_start: float | None
+    """The intake, read for the facts of the intake."""
+    echo_at_horizon: float | None
+    """The same, against what is true at turn 10: facts that change on the way are missing from it by right."""
+    silence: float | None
+    """An empty summary at turn 10."""
+    missed: tuple[str, ...]
+    """Facts not found in their own intake: "case: fact"."""
+    cases: int
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is wrong with matcher or cases; empty when the band is sound."""
+        low = self.echo_at_start is not None and self.echo_at_start < LOWEST_CEILING
+        found = {"echo_loses_facts": low, "silence_keeps_facts": bool(self.silence)}
+        return tuple(fault for fault, holds in found.items() if holds)
+
+
+def sanity_band(cases: Sequence[Case]) -> SanityBand:
+    """What the best and the worst possible summaries score on these cases.
+
+    A subject that echoes the intake cannot forget it, one that says nothing cannot remember. If the echo scores low or
+    the silence scores at all, the matcher or the case set is broken, and no figure of the run means anything.
+    """
+
+    def recalled(findings: Sequence[FactFinding]) -> float | None:
+        return recall([finding.status for finding in findings])
+
+    at_start, at_t10, silence = [], [], []
+    missed: list[str] = []
+    for case in cases:
+        before, after = facts_at(case, 0), facts_at(case, case.t10_turn)
+        echo = find_facts(case.patient_summary, before)
+        missed += [f"{case.id}: {finding.text}" for finding in echo if finding.status not in ("retained", "partial")]
+        at_start.append(recalled(echo))
+        at_t10.append(recalled(find_facts(case.patient_summary, after)) if after != before else at_start[-1])
+        silence.append(recalled(find_facts("", after)))
+    return SanityBand(mean(at_start), mean(at_t10), mean(silence), tuple(missed), len(cases))
