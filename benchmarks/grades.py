@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 from benchmarks.decisions import Goals
 from benchmarks.judged_runs import Judge, Stage
 from pytest_clinical_drift.cases.entries import GRADES, SEVERE_GRADES
-from pytest_clinical_drift.cases.mark_checks import words_in
-from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_of
+from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_of, words_in
 from pytest_clinical_drift.cases.timeline import Demand, demands_at
 from pytest_clinical_drift.judging.entries import About
 from pytest_clinical_drift.judging.protocol import JudgeRequest

@@ -6,11 +6,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from pytest_clinical_drift.authoring import Remark, Remarks
-from pytest_clinical_drift.cases.case_signatures import signed
 from pytest_clinical_drift.cases.entries import Expect
 from pytest_clinical_drift.cases.faults import Location, did_you_mean
 from pytest_clinical_drift.cases.files import place_of
-from pytest_clinical_drift.cases.model import Case, facts_of, spoken
+from pytest_clinical_drift.cases.model import Case, facts_of, signed, spoken
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.advice.breach import find_breaches, target_of
 from pytest_clinical_drift.evidence.advice.orders import OTHER

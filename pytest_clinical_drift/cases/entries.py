@@ -1,9 +1,12 @@
 """What a case file is made of: facts, what changes them, turns, and what a reply is held to, by grade of harm."""
 
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
+
+from pytest_clinical_drift.cases.faults import Location
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Grade = Literal["catastrophic", "major", "considerable", "significant", "minor"]
@@ -14,6 +17,7 @@ UNGRADED: Grade = "major"
 SEVERE_GRADES = GRADES[:2]
 """Of these one broken demand fails a case."""
 Care = Literal["self", "routine", "urgent", "emergency"]
+DemandKind = Literal["must", "must_not"]
 _FORMS = {"ask": "ask {}", "admit_unknown": "say that it is not known {}"}
 """Fields that make the text of a demand without one."""
 
@@ -84,6 +88,14 @@ class Expect(Record):
     """The level of care that a good reply points to."""
 
 
+def demands_in(expect: Expect, place: Location = ()) -> Iterator[tuple[DemandKind, Expectation, Location]]:
+    """Kind, demand and place of every demand."""
+    for at, wish in enumerate(expect.must):
+        yield "must", wish, (*place, "must", at)
+    for at, wish in enumerate(expect.must_not):
+        yield "must_not", wish, (*place, "must_not", at)
+
+
 class Late(Record):
     """A message near the end of stretched runs that asks again for what is forbidden."""
 
@@ -123,7 +135,8 @@ class CriticalEntity(Record):
         if isinstance(value, str):
             value = {"text": value}
         if isinstance(value, dict) and not value.get("id") and isinstance(value.get("text"), str):
-            value = {**value, "id": _slug(value["text"])}
+            slug = re.sub(r"[^a-z0-9]+", "-", value["text"].lower()).strip("-")[:60]
+            value = {**value, "id": slug or "fact"}
         return value
 
 
@@ -165,7 +178,3 @@ class Turn(Record):
     """Thread of interludes that a stretched run took the message from; None for the case's own turns."""
     interferes: tuple[str, ...] = ()
     """Ids of the case's facts that the interlude may be mistaken for: the same class of medicine, kind of result."""
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60] or "fact"

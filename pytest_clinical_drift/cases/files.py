@@ -1,5 +1,9 @@
-"""Reads case files, YAML or JSON, and says in one sentence what is wrong with a bad one, and where."""
+"""Reads case files, YAML or JSON, and says in one sentence what is wrong with a bad one, and where.
 
+Below: what commands write into them, a new case, target plans and a clinician's signature.
+"""
+
+import datetime
 import hashlib
 import json
 import math
@@ -14,13 +18,12 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from pytest_clinical_drift.cases.faults import LOADER, Location, describe_faults, placed, shortened
-from pytest_clinical_drift.cases.model import Case, Turn, bundled
+from pytest_clinical_drift.cases.model import Case, Turn, bundled, case_hash, signed
 from pytest_clinical_drift.errors import InputError
 
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 _TEMPLATE = Path(__file__).parent.parent / "data" / "new_case.yaml"
-
-
+_FORM = "cannot sign: write one case per file, each field on its own line"
 LONG = "long"
 """Name of the bundled long cases, a set of its own."""
 
@@ -231,6 +234,9 @@ def _finite(name: str) -> float:
     return value
 
 
+# ---- what commands write
+
+
 def write_new_case(case_id: str, folder: Path) -> Path:
     """Write a commented case, valid as it stands, to start from; a file that is there is never overwritten."""
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", case_id):
@@ -256,3 +262,33 @@ def add_plans(path: Path, plans: Mapping[str, str]) -> list[Path]:
             file.write_text(f"{read_text(file).rstrip()}\n{block}\n", encoding="utf-8")
             changed.append(file)
     return changed
+
+
+def sign_case(file: Path, *, by: str, role: str, when: datetime.date) -> Case:
+    """Write a signature into a YAML file that holds one case, in place of an earlier one; the signed case."""
+    for option, value in (("--by", by), ("--role", role)):
+        if not value.strip():
+            raise InputError(f"{option} is empty; write who signs")
+    if file.is_dir():
+        raise InputError(f"{file}: is a folder; sign one case file at a time")
+    if file.suffix == ".json":
+        raise InputError(f"{file}: only YAML case files can be signed")
+    cases = read_cases(file)
+    if len(cases) != 1:
+        raise InputError(f"{file}: holds {len(cases)} cases; only a file with one case can be signed")
+    text = read_text(file)
+    root = yaml.compose(text, Loader=LOADER)
+    if not isinstance(root, yaml.MappingNode) or root.flow_style:
+        raise InputError(f"{file}: {_FORM}")
+    for key, value in root.value:
+        if key.value == "reviewed":
+            text = text[: key.start_mark.index] + text[value.end_mark.index :].lstrip("\n")
+            break
+    fields = {"by": by.strip(), "role": role.strip(), "when": when.isoformat(), "hash": case_hash(cases[0])}
+    lines = (f"  {name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items())
+    text = "\n".join((text.rstrip(), "reviewed:", *lines, ""))
+    data = parse_data(file, text)
+    if "cases" in data or not signed(case := Case.model_validate(data)):
+        raise InputError(f"{file}: {_FORM}")
+    file.write_text(text, encoding="utf-8")
+    return case

@@ -1,6 +1,8 @@
 """Study C cases: a patient, the facts that must not be lost, and the turns of a conversation."""
 
 import datetime
+import hashlib
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,9 +10,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from pytest_clinical_drift.cases.entries import CriticalEntity, FactUpdate, Late, Record, Text, Turn
-from pytest_clinical_drift.cases.faults import Location
-from pytest_clinical_drift.cases.mark_checks import facts_in, misfits, words_in
+from pytest_clinical_drift.cases.entries import CriticalEntity, Expect, FactUpdate, Late, Record, Text, Turn, demands_in
+from pytest_clinical_drift.cases.faults import Location, ReferenceFault, did_you_mean
 
 __all__ = ["Case", "CriticalEntity", "FactState", "FactUpdate", "Turn", "bundled", "facts_at", "facts_of", "spoken"]
 
@@ -96,7 +97,7 @@ class Case(Record):
 
     @model_validator(mode="after")
     def _marks_fit(self) -> Self:
-        for fault in misfits(self.critical_entities, self.turns, self.tight, self.late, self.hazards):
+        for fault in _misfits(self):
             raise fault
         return self
 
@@ -119,9 +120,24 @@ class Case(Record):
         return self.cluster or self.persona_id
 
 
+def case_hash(case: Case) -> str:
+    """Of what a clinician signs. Fields at their defaults do not count, so that new fields leave signatures valid."""
+    content = case.model_dump(mode="json", exclude={"reviewed", "provenance"}, exclude_defaults=True)
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def signed(case: Case) -> bool:
+    """Whether somebody signed the case as it stands."""
+    return case.reviewed is not None and case.reviewed.hash == case_hash(case)
+
+
 def facts_of(case: Case) -> Iterator[tuple[CriticalEntity, Location]]:
     """Facts of the intake and of the turns, as written, with their places."""
-    return facts_in(case.critical_entities, case.turns)
+    for at, fact in enumerate(case.critical_entities):
+        yield fact, ("critical_entities", at)
+    for turn in case.turns:
+        for at, fact in enumerate(turn.introduces):
+            yield fact, ("turns", turn.turn - 1, "introduces", at)
 
 
 def spoken(case: Case) -> Iterator[tuple[str, Location, Turn | Late]]:
@@ -149,25 +165,105 @@ def facts_at(case: Case, turn: int) -> tuple[FactState, ...]:
     for entry in case.turns[:turn]:
         for update in entry.updates:
             name = case.fact_named(update.fact)
-            states[name] = _updated(states[name], update)
+            fact, superseded = states[name].fact, (*states[name].superseded, states[name].fact.text)
+            if (update.policy or ("annotate" if fact.hard_stop else "supersede")) == "annotate":
+                continue
+            if update.becomes is None:
+                states[name] = FactState(fact=fact, superseded=superseded, ended=True)
+                continue
+            # an essential part that the new text does not have was essential to the old value
+            essential = tuple(part for part in fact.essential if words_in(part, update.becomes))
+            changed = fact.model_copy(update={"text": update.becomes, "aliases": (), "essential": essential})
+            # a value that comes back is no longer an earlier one
+            kept = tuple(old for old in superseded if old.lower().split() != changed.text.lower().split())
+            states[name] = FactState(fact=changed, superseded=kept)
         for fact in entry.introduces:
             states[fact.id] = FactState(fact=fact)
     return tuple(states.values())
 
 
-def _updated(state: FactState, update: FactUpdate) -> FactState:
-    policy = update.policy or ("annotate" if state.fact.hard_stop else "supersede")
-    if policy == "annotate":
-        return state
-    superseded = (*state.superseded, state.fact.text)
-    if update.becomes is None:
-        return FactState(fact=state.fact, superseded=superseded, ended=True)
-    # an essential part that the new text does not have was essential to the old value
-    essential = tuple(part for part in state.fact.essential if words_in(part, update.becomes))
-    changed = state.fact.model_copy(update={"text": update.becomes, "aliases": (), "essential": essential})
-    # a value that comes back is no longer an earlier one
-    kept = tuple(old for old in superseded if old.lower().split() != changed.text.lower().split())
-    return FactState(fact=changed, superseded=kept)
+def words_in(part: str, text: str) -> bool:
+    """Whether a text has these words, whole, in whatever case and spacing."""
+    wanted = re.escape(" ".join(part.lower().split()))
+    return re.search(rf"(?<!\w){wanted}(?!\w)", " ".join(text.lower().split())) is not None
+
+
+def _misfits(case: Case) -> Iterator[ReferenceFault]:
+    """Each name or mark of a case that does not fit its turns and facts."""
+    yield from _unclear_names(case)
+    facts = list(facts_of(case))
+    for fact, place in facts:
+        if fact.essential and not fact.hard_stop:
+            advice = "essential parts belong to a hard stop; add 'hard_stop: true' or remove 'essential'"
+            yield ReferenceFault(f"fact {fact.id}: {advice}", (*place, "essential"))
+        for at, part in enumerate(fact.essential):
+            if not words_in(part, fact.text):
+                text = f"fact {fact.id}: the essential part {part!r} does not occur in its text {fact.text!r}"
+                yield ReferenceFault(text, (*place, "essential", at))
+    for turn in case.turns:
+        left = range(turn.turn, len(case.turns) + 1)
+        yield from _demands(f"turn {turn.turn}", turn.expect, left, ("turns", turn.turn - 1, "expect"))
+    before = 0
+    for at, (first, last) in enumerate(case.tight):
+        if not 1 <= first <= last <= len(case.turns):
+            text = f"tight [{first}, {last}] is not a range of turns 1 to {len(case.turns)}, first and last"
+            yield ReferenceFault(text, ("tight", at))
+        if first <= before:
+            text = f"tight [{first}, {last}] begins before the range ahead of it ends; order them without overlap"
+            yield ReferenceFault(text, ("tight", at))
+        before = last
+    if (late := case.late) is not None:
+        if not any(fact.hard_stop for fact, _ in facts):
+            yield ReferenceFault("late asks for what a hard stop forbids, but the case has no hard stop", ("late",))
+        if not late.expect.must and not late.expect.must_not:
+            yield ReferenceFault("late: its expect has neither must nor must_not", ("late", "expect"))
+        yield from _demands("late", late.expect, range(0), ("late", "expect"))
+    for at, hazard in enumerate(case.hazards):
+        if hazard in case.hazards[:at]:
+            yield ReferenceFault(f"the hazard {hazard!r} occurs twice; remove one of the two", ("hazards", at))
+
+
+def _unclear_names(case: Case) -> Iterator[ReferenceFault]:
+    """Facts that are given twice, and names of facts that are not known by then."""
+    known: dict[str, str] = {}
+    for at, fact in enumerate(case.critical_entities):
+        yield from _new_fact(known, fact, ("critical_entities", at))
+    for turn in case.turns:
+        place = ("turns", turn.turn - 1)
+        for at, fact in enumerate(turn.introduces):
+            yield from _new_fact(known, fact, (*place, "introduces", at))
+        for field, names in (("updates", [update.fact for update in turn.updates]), ("restates", turn.restates)):
+            for at, name in enumerate(names):
+                if name not in known and name not in known.values():
+                    meant = did_you_mean(name, known) or f"; write one of {', '.join(sorted(known))}"
+                    text = f"turn {turn.turn} {field} {name!r}, which is not a fact of this case{meant}"
+                    yield ReferenceFault(text, (*place, field, at, "fact"))
+
+
+def _new_fact(known: dict[str, str], fact: CriticalEntity, place: Location) -> Iterator[ReferenceFault]:
+    """Every fact has an id and a text of its own: given twice it would count twice."""
+    if fact.id in known:
+        yield ReferenceFault(f"the fact {fact.id!r} occurs twice; give each fact an id of its own", place)
+    for other, text in known.items():
+        if text.casefold().split() == fact.text.casefold().split():
+            yield ReferenceFault(f"the facts {other!r} and {fact.id!r} have one text and would count twice", place)
+    known[fact.id] = fact.text
+
+
+def _demands(name: str, expect: Expect, turns: range, place: Location) -> Iterator[ReferenceFault]:
+    """Only a must has by, ask or admit_unknown; by and until name turns from this one to the last, late has none."""
+    for kind, wish, location in demands_in(expect, place):
+        for field in ("by", "ask", "admit_unknown") if kind == "must_not" else ():
+            if getattr(wish, field) is not None:
+                yield ReferenceFault(f"{name}: a must_not has no {field!r}; write it under must", (*location, field))
+        for field, value in (("by", wish.by), ("until", wish.until)):
+            if value is not None and value not in turns:
+                known = f"turns {turns[0]} to {turns[-1]}" if turns else "its turns: it has none"
+                text = f"{name}: {field} {value} of {wish.text!r} lies outside {known}"
+                yield ReferenceFault(text, (*location, field))
+        if wish.by is not None and wish.until is not None and wish.until < wish.by:
+            text = f"{name}: {wish.text!r} holds until {wish.until}, but may be met by {wish.by}, which is later"
+            yield ReferenceFault(text, (*location, "until"))
 
 
 def bundled(*parts: str) -> Path:

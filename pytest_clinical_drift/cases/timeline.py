@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pytest_clinical_drift.cases.entries import SEVERE_GRADES, Expectation
-from pytest_clinical_drift.cases.mark_checks import DemandKind, demands_in
+from pytest_clinical_drift.cases.entries import SEVERE_GRADES, DemandKind, Expectation, demands_in
 from pytest_clinical_drift.cases.model import Case
 
 _EVERY_TURN_TO = 20

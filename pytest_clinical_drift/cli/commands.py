@@ -88,7 +88,7 @@ def validate(path: Path, *, say: Say) -> int:
 
 
 def sign_case(case: Path, *, by: str, role: str, say: Say) -> int:
-    from pytest_clinical_drift.cases.case_signatures import sign_case
+    from pytest_clinical_drift.cases.files import sign_case
 
     signed = sign_case(case, by=by, role=role, when=datetime.datetime.now(tz=datetime.UTC).date())
     say(f"signed: {case} ({signed.id}) by {by}, {role}; names are declared, not authenticated")

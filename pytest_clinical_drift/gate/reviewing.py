@@ -4,8 +4,8 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from pytest_clinical_drift.cases.case_signatures import signed_cases
 from pytest_clinical_drift.cases.files import load_cases, write_atomically
+from pytest_clinical_drift.cases.model import signed
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.ledger import ledger_above
 from pytest_clinical_drift.gate.publishing import FinishedRun
@@ -46,7 +46,7 @@ def review(
         raise InputError("review: name the results folder of a run, or cases with --cases PATH")
     loaded = load_cases(cases)
     written = write_atomically(out or Path(CASES_FILE), render_cases(loaded))
-    say(f"{signed_cases(loaded)} of {len(loaded)} cases clinically signed\nwritten: {written}")
+    say(f"{sum(map(signed, loaded))} of {len(loaded)} cases clinically signed\nwritten: {written}")
     return 0
 
 

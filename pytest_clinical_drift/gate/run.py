@@ -9,10 +9,9 @@ from typing import Any, get_args
 from pytest_clinical_drift.authoring.facts import refuse_untold_facts
 from pytest_clinical_drift.authoring.interludes import stretched_cases
 from pytest_clinical_drift.authoring.replies import refuse_unknown_terms
-from pytest_clinical_drift.cases.case_signatures import signed
 from pytest_clinical_drift.cases.files import LONG, bundled_cases, by_patient, hash_cases, load_cases, read_text
 from pytest_clinical_drift.cases.interludes import hash_interludes, load_interludes
-from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.cases.model import Case, signed
 from pytest_clinical_drift.cases.sharding import cases_of_shard
 from pytest_clinical_drift.conversation import dialogue
 from pytest_clinical_drift.conversation.dialogue import RecordPlace

@@ -13,9 +13,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from pytest_clinical_drift.cases.case_signatures import case_hash, signed, signed_cases, unsigned_hard_stops
-from pytest_clinical_drift.cases.mark_checks import demands_in
-from pytest_clinical_drift.cases.model import Case, CriticalEntity
+from pytest_clinical_drift.cases.entries import demands_in
+from pytest_clinical_drift.cases.model import Case, CriticalEntity, case_hash, facts_of, signed
 from pytest_clinical_drift.judging.answers import UNSURE, against, answers_of
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.rulings import Opinion
@@ -172,8 +171,8 @@ def render_cases(cases: Sequence[Case]) -> str:
         "cases_review.html.j2",
         styles=("page.css",),
         sheets=[_sheet(case) for case in cases],
-        signed=signed_cases(cases),
-        unsigned=unsigned_hard_stops(cases),
+        signed=sum(map(signed, cases)),
+        unsigned=[c.id for c in cases if not signed(c) and any(fact.hard_stop for fact, _ in facts_of(c))],
         demands_in=demands_in,
     )
 

@@ -7,8 +7,8 @@ from functools import lru_cache
 import pytest
 
 from pytest_clinical_drift.authoring.lint import lint_cases
+from pytest_clinical_drift.cases.entries import demands_in
 from pytest_clinical_drift.cases.files import LONG, bundled_cases, load_cases
-from pytest_clinical_drift.cases.mark_checks import demands_in
 from pytest_clinical_drift.cases.model import Case, facts_at, facts_of
 
 

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from pytest_clinical_drift.cases.entries import GRADES, SEVERE_GRADES
+from pytest_clinical_drift.cases.entries import GRADES, SEVERE_GRADES, demands_in
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
-from pytest_clinical_drift.cases.mark_checks import demands_in, words_in
-from pytest_clinical_drift.cases.model import Case, facts_at, facts_of
+from pytest_clinical_drift.cases.model import Case, facts_at, facts_of, words_in
 from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.errors import InputError
 

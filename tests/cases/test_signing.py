@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_clinical_drift.cases.case_signatures import case_hash, sign_case, signed, signed_cases, unsigned_hard_stops
-from pytest_clinical_drift.cases.files import bundled_cases, load_cases
+from pytest_clinical_drift.cases.files import bundled_cases, load_cases, sign_case
+from pytest_clinical_drift.cases.model import case_hash, signed
 from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.report.review_page import render_cases
 
 TODAY = datetime.date(2026, 5, 1)
 
@@ -72,14 +73,16 @@ def test_a_second_signature_takes_the_place_of_the_first(file: Path) -> None:
     assert file.read_text("utf-8") == text
 
 
-def test_counts_for_reports(file: Path) -> None:
-    """How many are signed, and which with a hard stop are not; nobody has signed the bundled cases."""
+def test_the_page_counts_the_signed_and_names_unsigned_hard_stops(file: Path) -> None:
+    """Nobody has signed the bundled cases, of which 56 have a hard stop; a signature does not change what is signed."""
     bundled = load_cases(bundled_cases())
-    assert signed_cases(bundled) == 0
-    assert len(unsigned_hard_stops(bundled)) == 56
+    shown = render_cases(bundled)
+    assert f"0 of {len(bundled)} cases clinically signed" in shown
+    named = shown.partition("Not signed, with a hard stop: ")[2].partition(".")[0]
+    assert len(named.split(", ")) == 56
     made = sign_case(file, by="Dr Quill", role="GP", when=TODAY)
-    assert signed_cases([made, *bundled]) == 1
-    assert unsigned_hard_stops([made]) == []
+    assert "Not signed, with a hard stop" not in render_cases([made])
+    assert f"1 of {len(bundled) + 1} cases clinically signed" in render_cases([made, *bundled])
     assert case_hash(made) == case_hash(next(case for case in bundled if case.id == made.id))
 
 
