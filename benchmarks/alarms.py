@@ -28,8 +28,7 @@ from pytest_clinical_drift.evidence.advice.breach import find_breaches
 from pytest_clinical_drift.evidence.advice.opposition import oppositions
 from pytest_clinical_drift.evidence.facts.fact import ALLERGY, MEDICATION, Fact
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
-from pytest_clinical_drift.evidence.finding_types import FactFinding
-from pytest_clinical_drift.evidence.findings import find_facts
+from pytest_clinical_drift.evidence.findings import FactFinding, find_facts
 from pytest_clinical_drift.evidence.quantities.frequencies import frequencies
 
 FACTS, PATIENTS, LIMIT = 30, 10, 0.90
@@ -226,9 +225,9 @@ def _other_figure(summary: str, state: FactState, finding: FactFinding) -> str:
     figures = [f for f in figures if not re.fullmatch(r"(19|20)\d\d", f)]
     for quote in finding.quotes if figures else ():
         other = f"{2 * float(figures[0]):g}"
-        new = re.sub(rf"(?<![\d.]){re.escape(figures[0])}(?![\d.])", other, quote.text)
-        if new != quote.text:
-            return summary.replace(quote.text, new)
+        new = re.sub(rf"(?<![\d.]){re.escape(figures[0])}(?![\d.])", other, quote.quote)
+        if new != quote.quote:
+            return summary.replace(quote.quote, new)
     return ""
 
 
@@ -257,9 +256,9 @@ def _other_interval(summary: str, finding: FactFinding) -> str:
     """The summary with another interval wherever the fact is quoted with one."""
     for quote in finding.quotes:
         for pattern, other in _INTERVALS:
-            new = re.sub(pattern, other, quote.text, count=1, flags=re.IGNORECASE)
-            if new != quote.text:
-                return summary.replace(quote.text, new)
+            new = re.sub(pattern, other, quote.quote, count=1, flags=re.IGNORECASE)
+            if new != quote.quote:
+                return summary.replace(quote.quote, new)
     return ""
 
 

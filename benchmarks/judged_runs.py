@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
-from pytest_clinical_drift.evidence.finding_types import Findings
+from pytest_clinical_drift.evidence.findings import Findings
 from pytest_clinical_drift.judging.answers import AGAINST, KINDS, QUOTED
 from pytest_clinical_drift.judging.entries import About, ReadingAnswer
 from pytest_clinical_drift.judging.judge_options import JudgePolicy

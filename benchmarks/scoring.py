@@ -24,8 +24,7 @@ from collections.abc import Callable, Collection, Sequence
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.evidence.entities import EntityScorer
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
-from pytest_clinical_drift.evidence.finding_types import TurnFindings
-from pytest_clinical_drift.evidence.findings import find_facts
+from pytest_clinical_drift.evidence.findings import TurnFindings, find_facts
 from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.scoring.fact_alarms import settled_fact
 from pytest_clinical_drift.scoring.turns import score_turn

@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.evidence.finding_types import Findings
-from pytest_clinical_drift.evidence.findings import visible
+from pytest_clinical_drift.evidence.findings import Findings, visible
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.entries import About, unread_entries

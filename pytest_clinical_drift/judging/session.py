@@ -9,7 +9,7 @@ from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import Failure, InputError
-from pytest_clinical_drift.evidence.finding_types import Findings
+from pytest_clinical_drift.evidence.findings import Findings
 from pytest_clinical_drift.judging import canaries as canary
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.calibration_file import Calibration, find_calibration, read_calibration

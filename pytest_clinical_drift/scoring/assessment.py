@@ -8,7 +8,7 @@ model too. These are the values that travel: from worker to controller as JSON, 
 from dataclasses import dataclass, field
 
 from pytest_clinical_drift.errors import Failure
-from pytest_clinical_drift.evidence.finding_types import Contradiction, FactFinding
+from pytest_clinical_drift.evidence.findings import Contradiction, FactFinding
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.pdsqi import Rating
 from pytest_clinical_drift.judging.raised_points import AuditCount

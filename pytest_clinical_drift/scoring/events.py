@@ -146,7 +146,7 @@ def _event(metric: str, kind: AlarmKind, turn: int, finding: SettledFact, summar
 def _in_its_sentence(finding: SettledFact, summary: str) -> str:
     """The first quote of a finding with the words around it, shortened; empty where it has no place in the summary."""
     quote = finding.quotes[0]
-    if summary[quote.start : quote.end] != quote.text:
+    if summary[quote.start : quote.end] != quote.quote:
         return ""
     begin = max((stop.end() for stop in _STOP.finditer(summary, 0, quote.start)), default=0)
     stop = _STOP.search(summary, quote.end)
@@ -154,4 +154,4 @@ def _in_its_sentence(finding: SettledFact, summary: str) -> str:
     if len(before) + len(after) > 2 * _BESIDE:
         before = before if len(before) <= _BESIDE else f"…{before[-_BESIDE:].partition(' ')[2]}"
         after = after if len(after) <= _BESIDE else f"{after[:_BESIDE].rpartition(' ')[0]}…"
-    return f"{before}{quote.text}{after}".strip(" \t-*#|")
+    return f"{before}{quote.quote}{after}".strip(" \t-*#|")

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 
 from pytest_clinical_drift.cases.model import Case, facts_at
-from pytest_clinical_drift.evidence.finding_types import FactFinding, Quote
+from pytest_clinical_drift.evidence.facts.retention import Quote
+from pytest_clinical_drift.evidence.findings import FactFinding
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
@@ -150,7 +151,7 @@ def _status_of(kind: AlarmKind) -> str:
 
 
 def quoted(finding: FactFinding) -> str:
-    return " … ".join(quote.text for quote in finding.quotes)
+    return " … ".join(quote.quote for quote in finding.quotes)
 
 
 def _missing(essential: Sequence[str]) -> str:

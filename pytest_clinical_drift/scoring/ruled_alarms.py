@@ -5,8 +5,7 @@ from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.timeline import Demand, demands_at
-from pytest_clinical_drift.evidence.finding_types import Contradiction, Findings
-from pytest_clinical_drift.evidence.findings import says_nothing, visible
+from pytest_clinical_drift.evidence.findings import Contradiction, Findings, says_nothing, visible
 from pytest_clinical_drift.judging.answers import PEOPLE_ONLY, UNSURE
 from pytest_clinical_drift.judging.entries import About
 from pytest_clinical_drift.judging.for_reviewers import JudgedConversation

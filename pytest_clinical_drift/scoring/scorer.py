@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 from pytest_clinical_drift.cases.model import Case, facts_of
 from pytest_clinical_drift.errors import Failure, FailureCode
 from pytest_clinical_drift.evidence.entities import EntityScorer, Extractor
-from pytest_clinical_drift.evidence.finding_types import Findings
-from pytest_clinical_drift.evidence.findings import find, visible
+from pytest_clinical_drift.evidence.findings import Findings, find, visible
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.labelled import GROUP_OF
 from pytest_clinical_drift.judging.pdsqi import pdsqi_scores

@@ -12,8 +12,7 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.advice.opposition import Conflict, rules_conflict
 from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.entities import EntityScorer, load_extractor
-from pytest_clinical_drift.evidence.finding_types import TurnFindings
-from pytest_clinical_drift.evidence.findings import find_facts
+from pytest_clinical_drift.evidence.findings import TurnFindings, find_facts
 from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.evidence.terms.language import rules_read
 from pytest_clinical_drift.judging.procedure import Judges, settle

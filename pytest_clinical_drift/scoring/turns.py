@@ -6,8 +6,7 @@ from dataclasses import replace
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.cases.timeline import probes_of
 from pytest_clinical_drift.evidence.entities import ScoredEntities
-from pytest_clinical_drift.evidence.finding_types import FactFinding, TurnFindings
-from pytest_clinical_drift.evidence.findings import find_facts, says_nothing, visible
+from pytest_clinical_drift.evidence.findings import FactFinding, TurnFindings, find_facts, says_nothing, visible
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.for_reviewers import JudgedConversation
 from pytest_clinical_drift.judging.procedure import ConversationJudgement

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_clinical_drift.cases.model import Case, facts_at
-from pytest_clinical_drift.evidence.finding_types import FactFinding
-from pytest_clinical_drift.evidence.findings import find_facts
+from pytest_clinical_drift.evidence.findings import FactFinding, find_facts
 from pytest_clinical_drift.judging.pdsqi import ATTRIBUTES, SCALED, WORDINGS, Rating
 from pytest_clinical_drift.metrics.agreement import icc_2_1
 from pytest_clinical_drift.metrics.intervals import repeat_sd

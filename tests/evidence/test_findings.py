@@ -10,8 +10,7 @@ from pytest_clinical_drift import assess_retention, judge_conflict
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, FactState, facts_at
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.evidence.entities import EntityScorer
-from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings
-from pytest_clinical_drift.evidence.findings import find, find_facts, says_nothing
+from pytest_clinical_drift.evidence.findings import FactFinding, Findings, find, find_facts, says_nothing
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 CASE = Case.model_validate(
@@ -71,7 +70,7 @@ def test_an_old_value_stated_as_current_is_stale() -> None:
     found = at(2, "Takes sertraline 50 mg once daily.")["dose"]
     assert (found.status, found.stale) == ("contradicted", True)
     assert "50 mg" in found.reason
-    assert [quote.text for quote in found.quotes] == ["sertraline 50 mg once daily"]
+    assert [quote.quote for quote in found.quotes] == ["sertraline 50 mg once daily"]
     assert found.replaced == ("sertraline 50 mg once daily",)
 
 

@@ -22,8 +22,7 @@ from pytest_clinical_drift.evidence.advice.opposition import oppositions
 from pytest_clinical_drift.evidence.facts.fact import MEDICATION
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
-from pytest_clinical_drift.evidence.finding_types import FactFinding
-from pytest_clinical_drift.evidence.findings import find_facts
+from pytest_clinical_drift.evidence.findings import FactFinding, find_facts
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.reading.text import read
 
@@ -246,7 +245,7 @@ def test_quotations_index_the_raw_text() -> None:
     for (number, turn), findings in findings_as_recorded().items():
         summary = talks()[number].summaries[turn]
         quotes = [quote for finding in findings for quote in finding.quotes]
-        assert all(summary[quote.start : quote.end] == quote.text for quote in quotes)
+        assert all(summary[quote.start : quote.end] == quote.quote for quote in quotes)
 
 
 # ---- replies

@@ -11,7 +11,7 @@ from asked import conversation, question, reply, summary
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.evidence.finding_types import Findings
+from pytest_clinical_drift.evidence.findings import Findings
 from pytest_clinical_drift.judging.answers import Answer
 from pytest_clinical_drift.judging.control import ControlJudge
 from pytest_clinical_drift.judging.entries import Entry, ReadingAnswer, entries_of

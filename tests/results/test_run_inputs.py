@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from shard_records import WINDOW, gate, inputs_of, results
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.evidence.finding_types import Findings
+from pytest_clinical_drift.evidence.findings import Findings
 from pytest_clinical_drift.judging.for_reviewers import JudgedConversation
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.reviews import content_hash

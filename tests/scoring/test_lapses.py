@@ -8,7 +8,7 @@ import pytest
 from made import NOTHING, finding
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.evidence.finding_types import Quote
+from pytest_clinical_drift.evidence.facts.retention import Quote
 from pytest_clinical_drift.scoring.assessment import TurnAssessment
 from pytest_clinical_drift.scoring.events import cannot_happen, lapses
 

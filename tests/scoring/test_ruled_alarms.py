@@ -9,7 +9,8 @@ import pytest
 from reviewing import case
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.evidence.finding_types import FactFinding, Findings, PairFinding, ReplyFinding
+from pytest_clinical_drift.evidence.advice.breach import ReplyFinding
+from pytest_clinical_drift.evidence.findings import FactFinding, Findings, PairFinding
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.for_reviewers import JudgedConversation
 from pytest_clinical_drift.judging.procedure import ConversationJudgement, SettledPoint
@@ -164,7 +165,7 @@ def test_what_a_reading_clears_counts_as_it_read_it(found: FactFinding) -> None:
     for answer in ("retained", "partial"):
         fact, alarm = settled_fact(found, 3, entry(answer), None, deciding=True, text="as quoted here")
         assert (fact.status, alarm, fact.counts(worst=True)) == (answer, None, None)
-        assert [(quote.text, quote.start) for quote in fact.quotes] == [("quoted", 3)]
+        assert [(quote.quote, quote.start) for quote in fact.quotes] == [("quoted", 3)]
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_facts_are_judged_by_what_is_true_by_then() -> None:
     assert (before.status, before.stale) == ("retained", False)
     stale = find_facts(old, facts_at(changing, 2))[1]
     assert (stale.status, stale.stale) == ("contradicted", True)
-    assert old[stale.quotes[0].start : stale.quotes[0].end] == stale.quotes[0].text
+    assert old[stale.quotes[0].start : stale.quotes[0].end] == stale.quotes[0].quote
     assert find_facts(new, facts_at(changing, 2))[1].status == "retained"
 
 

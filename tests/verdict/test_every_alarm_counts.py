@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.cases.timeline import demands_at, probes_of
-from pytest_clinical_drift.evidence.finding_types import Findings
+from pytest_clinical_drift.evidence.findings import Findings
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.judging.procedure import ConversationJudgement, SettledPoint

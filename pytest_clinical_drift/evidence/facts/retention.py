@@ -48,10 +48,11 @@ _NAMES = ("synonyms", "lay", "brands", "abbreviations")
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class Quote:
+    """Words of a summary, with their place in the raw text."""
+
     quote: str
     start: int
-    """Offset of its first character in the raw summary."""
     end: int
 
 
@@ -61,7 +62,7 @@ class Retention:
     """The fact as it was given."""
     status: str
     """retained, partial, contradicted or absent."""
-    evidence: tuple[Span, ...]
+    evidence: tuple[Quote, ...]
     """The words that decided; empty when nothing in the summary speaks of the fact."""
     reason: str
     """Why it is not plainly retained; empty when it is."""
@@ -99,7 +100,7 @@ def assess_document(document: Document, entities: Sequence[str | CriticalEntity]
         text = entity if isinstance(entity, str) else entity.text
         outcome = unsure_of_person(text, document, outcome)
         places = [(document.starts[first], document.ends[last]) for first, last in sorted(set(outcome.spans))]
-        evidence = tuple(Span(document.raw[start:end], start, end) for start, end in places)
+        evidence = tuple(Quote(document.raw[start:end], start, end) for start, end in places)
         retentions.append(Retention(text, outcome.status, evidence, outcome.reason, outcome.certain, outcome.rule))
     return retentions
 
