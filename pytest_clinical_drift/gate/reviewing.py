@@ -15,7 +15,7 @@ from pytest_clinical_drift.gate.review_plan import decisions_in, review_items, s
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
 from pytest_clinical_drift.judging.rulings import State
-from pytest_clinical_drift.report.headlines import change_lines, next_step, review_bound, run_headline
+from pytest_clinical_drift.report.headlines import next_step, review_bound, run_headline, run_sentence
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.review_page import (
     CASES_FILE,
@@ -108,8 +108,10 @@ def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, s
         for case in collected.cases
         if before[case.case_id] != case.verdict
     ]
+    headline = run_sentence(finished.result)
+    lines = text_lines("run_lines.txt.j2", "changes", it=reviewed, cases=changed, headline=headline)
     step = next_step(finished.result, shown(written[0].parent))
-    for line in (*change_lines(finished.result, changed), *(f"written: {file}" for file in written), step):
+    for line in (*lines, *(f"written: {file}" for file in written), step):
         say(line)
     return collected.exit_code()
 

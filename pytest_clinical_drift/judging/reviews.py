@@ -28,7 +28,6 @@ from pytest_clinical_drift.metrics.agreement import (
 FILE_NAME = "reviews.jsonl"
 _LONGEST_NAME = 200
 NO_REASON = "dismissed without a reason, which a severe alarm needs"
-DECLARED = "names of reviewers are declared, not authenticated"
 
 
 class Review(BaseModel, frozen=True, extra="forbid"):

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from pytest_clinical_drift.judging.reviews import DECLARED
 from pytest_clinical_drift.report.clean import LONGEST_LINE, one_line
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import at_both_ends, beside_limit, reason_text, reason_texts
@@ -16,7 +15,7 @@ from pytest_clinical_drift.verdict.measures import in_a_row
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 from pytest_clinical_drift.verdict.reasons import FigureState, ReasonCode, Verdict, reason
 from pytest_clinical_drift.verdict.thresholds import CANARIES, Thresholds
-from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, figures_unread
+from pytest_clinical_drift.verdict.values import MetricVerdict, figures_unread
 
 _TEMPLATE = "run_lines.txt.j2"
 _MOSTLY = 0.5
@@ -36,59 +35,45 @@ def run_headline(result: RunResult) -> str:
 
 def headline_rest(result: RunResult) -> str:
     """What follows the verdict's word."""
-    empty = _mostly_empty(result)
+    counts, told = result.counts, []
+    # most texts are empty: scored as they stand, and nearly always a fault in serving the model
+    if counts is not None and not result.deciders.control and counts.refused > _MOSTLY * counts.texts:
+        told += text_lines(_TEMPLATE, "mostly_empty", empty=counts.refused, texts=counts.texts)
     if result.verdict == Verdict.PARTIAL:
-        counts = (
-            (len(result.failing_cases), "at FAIL"),
-            (result.cases_selected - result.cases_complete, "not run to the end"),
-        )
-        parts = " and ".join(f"{counted(count, 'case')} {what}" for count, what in counts if count)
-        told = "; ".join(filter(None, (empty, "no release verdict", parts)))
-        return f"({result.cases_selected} of {result.cases_total}): {told}"
-    unread = result.unread if result.verdict == Verdict.FAIL else 0
-    told = "; ".join(filter(None, (empty, decided_by(result.deciders, unread), *_instrument(result))))
+        unfinished = result.cases_selected - result.cases_complete
+        cases = ((len(result.failing_cases), "at FAIL"), (unfinished, "not run to the end"))
+        parts = [f"{counted(count, 'case')} {what}" for count, what in cases if count]
+        told += ["no release verdict", " and ".join(parts)]
+        return f"({result.cases_selected} of {result.cases_total}): {'; '.join(filter(None, told))}"
+    told += _decided_by(result)
     if result.verdict == Verdict.UNSETTLED:
-        return f"({told}): {counted(result.to_read, 'open finding')}, {result.severe_to_read} severe"
-    by_point = any(why.code is ReasonCode.PASSED_BY_POINT for why in result.reasons) and result.verdict == Verdict.PASS
-    return f"({told}{'; by point estimate, not interval' if by_point else ''})"
+        return f"({'; '.join(told)}): {counted(result.to_read, 'open finding')}, {result.severe_to_read} severe"
+    if result.verdict == Verdict.PASS and any(why.code is ReasonCode.PASSED_BY_POINT for why in result.reasons):
+        told.append("by point estimate, not interval")
+    return f"({'; '.join(told)})"
 
 
-def _mostly_empty(result: RunResult) -> str:
-    """That most texts of a model are empty, which is scored as it stands and is nearly always a fault in serving it."""
-    counts = result.counts
-    if counts is None or result.deciders.control or counts.refused <= _MOSTLY * counts.texts:
-        return ""
-    return text_lines(_TEMPLATE, "mostly_empty", empty=counts.refused, texts=counts.texts)[0]
-
-
-def _instrument(result: RunResult) -> list[str]:
-    """What to know of the judge before anything else: gone, without canaries, weak on them, or the model itself."""
-    (confirmed, inserted), outage, judged = result.canaries, result.deciders.outage, result.manifest.judged
+def _decided_by(result: RunResult) -> list[str]:
+    """Rules, judge or people, with what no person has read yet; and what to know of the judge before anything else:
+    gone, without canaries, weak on them, or the model itself."""
+    who, judged, (confirmed, inserted) = result.deciders, result.manifest.judged, result.canaries
+    told = ["instrument check" if who.control else "rules only"]
+    if who.judge and not who.control:
+        told = [f"judge {who.judge}"] if who.deciding else [*told, f"judge {who.judge} decides nothing"]
+    if who.reviewers and not who.control:
+        told.append(f"reviewed by {', '.join(who.reviewers[:3])}")
+    if result.verdict == Verdict.FAIL and result.unread and who.judge and not who.control:
+        told.append("one judge, unread" if who.judges == 1 else "unread")
     # also where the project's own thresholds ask for less
     weak = confirmed < CANARIES * inserted - 1e-9 and result.verdict in (Verdict.PASS, Verdict.CAUTION)
     specs = judged.spec.split(" + ") if judged is not None else ()
-    told = {
-        "it stopped answering": outage is not None and outage.stopped,
-        "no canaries": result.deciders.judge and not inserted + result.canaries_unanswered,
+    remarks = {
+        "it stopped answering": who.outage is not None and who.outage.stopped,
+        "no canaries": who.judge and not inserted + result.canaries_unanswered,
         f"{confirmed} of {inserted} inserted faults confirmed": weak,
         "the model judges itself": any(same_model(spec, result.manifest.model) for spec in specs),
     }
-    return [part for part, holds in told.items() if holds]
-
-
-def decided_by(deciders: Deciders, unread: int = 0) -> str:
-    """ "rules only", "judge NAME", with what no person has read yet."""
-    if deciders.control:
-        return "instrument check"
-    who = ["rules only"]
-    if deciders.judge:
-        judge = f"judge {deciders.judge}"
-        who = [judge] if deciders.deciding else ["rules only", f"{judge} decides nothing"]
-    if deciders.reviewers:
-        who.append(f"reviewed by {', '.join(deciders.reviewers[:3])}")
-    if unread and deciders.judge:
-        who.append("one judge, unread" if deciders.judges == 1 else "unread")
-    return "; ".join(who)
+    return told + [remark for remark, holds in remarks.items() if holds]
 
 
 def run_sentence(result: RunResult) -> str:
@@ -99,15 +84,7 @@ def run_sentence(result: RunResult) -> str:
 
 def review_sentence(reviewed: ReviewRecord) -> str:
     """What the reviews did: in a run that was given them, or to one that was judged again."""
-    return text_lines(_TEMPLATE, "reviewed" if reviewed.before is None else "changed", it=reviewed, declared=DECLARED)[
-        0
-    ]
-
-
-def change_lines(result: RunResult, cases: Sequence[tuple[str, Verdict, Verdict]]) -> list[str]:
-    """What reviews changed in a run that was judged again; `cases` are those whose verdict did."""
-    values = {"it": result.reviewed, "cases": cases, "headline": run_sentence(result), "declared": DECLARED}
-    return text_lines(_TEMPLATE, "changes", **values)
+    return text_lines(_TEMPLATE, "reviewed", it=reviewed)[0]
 
 
 def next_step(result: RunResult, place: str = "RESULTS", *, merged: bool = False) -> str:

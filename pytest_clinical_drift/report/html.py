@@ -27,7 +27,6 @@ from pytest_clinical_drift.report.reasons import (
     reason_text,
     reason_texts,
     rests_on,
-    rests_on_lines,
     shared_lines,
     ungated_lines,
 )
@@ -70,7 +69,7 @@ def render_report(result: RunResult, transcripts: Transcripts, thresholds: Thres
         **_sign_values(result, standing, groups),
         diagnosis=reason_text(result.diagnosed),
         reviewed=review_sentence(result.reviewed) if result.reviewed else "",
-        basis_lines=rests_on_lines(result),
+        basis_lines=text_lines("meaning.txt.j2", "rests_on", result=result),
         judge_line=judge_line(judge, result.counts),
         judge_rows=limit_rows(judge),
         external=[(table, external_rows(table)) for table in external_tables(judge)],

@@ -1,7 +1,6 @@
 """Reasons as sentences: a macro of `data/templates/reasons.txt.j2` for each code; and what a verdict means."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS
 from pytest_clinical_drift.report.page import environment, text_lines
@@ -46,18 +45,17 @@ def rests_on(item: MetricVerdict) -> str:
 def basis_texts(item: MetricVerdict) -> list[str]:
     """The reasons of a figure; a number that is held to its limits is written as the figure is, and none that nobody
     has read for as if it had been measured."""
-    return [reason_text(Reason(why.code, {**why.values, **_from_figure(item, why.code)})) for why in item.reasons]
-
-
-def _from_figure(item: MetricVerdict, code: ReasonCode) -> dict[str, Any]:
-    """What a sentence needs to know of the figure that it is about."""
-    if code is ReasonCode.CORRECTED:
-        return {"limits": limit_values(item)}
-    if code not in (ReasonCode.CASES_WITH_EVENT, ReasonCode.PER_REPLIES) or item.verdict != FigureState.UNREAD:
-        return {}
-    # what nobody has read for has no true rate that it is compatible with
-    unknown = {"upper": None} if code is ReasonCode.CASES_WITH_EVENT else {}
-    return {**unknown, "read": False, "raised": bool(item.worst)} if is_unread_zero(item) else unknown
+    texts = []
+    for why in item.reasons:
+        values = dict(why.values)
+        if why.code is ReasonCode.CORRECTED:
+            values["limits"] = limit_values(item)
+        if item.verdict == FigureState.UNREAD and why.code is ReasonCode.CASES_WITH_EVENT:
+            values["upper"] = None  # what nobody has read for has no true rate that it is compatible with
+        if is_unread_zero(item) and why.code in (ReasonCode.CASES_WITH_EVENT, ReasonCode.PER_REPLIES):
+            values |= {"read": False, "raised": bool(item.worst)}
+        texts.append(reason_text(Reason(why.code, values)))
+    return texts
 
 
 def shared_lines(judgements: Sequence[MetricVerdict]) -> list[str]:
@@ -70,16 +68,22 @@ def shared_lines(judgements: Sequence[MetricVerdict]) -> list[str]:
 
 
 def figure_sentence(item: MetricVerdict) -> str:
-    """A figure of the set that decided: its value at both ends, against its limit."""
-    name, worse = label(item.metric), worse_text(item)
+    """A figure of the set that decided: its value at both ends, against its limit; an event in how many cases, of how
+    many in which it could have been seen."""
+    name = label(item.metric)
     if item.value is None:
         return f"{name} not evaluated: {rests_on(item)}"
     if is_unread_zero(item):
         return f"{name} unread: {rests_on(item)}"
-    if metric_named(item.metric).counts_events:
-        return f"{name} in {_of_cases(item, item.value)}{f', {item.worst:g} with open alarms' if worse else ''}"
-    interval = f" [{interval_text(item).replace(' to ', ', ')}]" if item.interval else ""
-    return f"{name} {at_both_ends(item)}{interval} ({beside_limit(item)})"
+    if not metric_named(item.metric).counts_events:
+        interval = f" [{interval_text(item).replace(' to ', ', ')}]" if item.interval else ""
+        return f"{name} {at_both_ends(item)}{interval} ({beside_limit(item)})"
+    cases = counted(item.value, "case")
+    for why in item.reasons:
+        if why.code is ReasonCode.CASES_WITH_EVENT:
+            values = {"cases": why.values["cases"], "restricted": why.values["restricted"]}
+            cases = f"{item.value:g} of {text_lines(TEMPLATE, 'finished', **values)[0]}"
+    return f"{name} in {cases}{f', {item.worst:g} with open alarms' if worse_text(item) else ''}"
 
 
 def at_both_ends(item: MetricVerdict) -> str:
@@ -88,36 +92,16 @@ def at_both_ends(item: MetricVerdict) -> str:
     return judged_text(item) + (f", {worse} with open alarms" if worse else "")
 
 
-def _of_cases(item: MetricVerdict, happened: float) -> str:
-    """In how many cases something happened, of how many in which it could have been seen."""
-    why = next((why.values for why in item.reasons if why.code is ReasonCode.CASES_WITH_EVENT), None)
-    if why is None:
-        return counted(happened, "case")
-    (finished,) = text_lines(TEMPLATE, "finished", cases=why["cases"], restricted=why["restricted"])
-    return f"{happened:g} of {finished}"
-
-
 def beside_limit(item: MetricVerdict) -> str:
     """What a figure is held to, and what it rests on: "PASS > 0.8; n = 60"."""
     return "; ".join(filter(None, (f"PASS {item.limit}", rests_on(item))))
 
 
-# -- what a verdict means, what it rests on and what it does not say: printed in every report
+# -- what a verdict means, and what is shown beside it: printed in every report
 
 
 def what_this_means(result: RunResult) -> str:
-    values = {"verdict": result.verdict, "complete": result.cases_complete, "control": result.deciders.control}
-    return " ".join(text_lines("meaning.txt.j2", "means", counts=result.counts, **values))
-
-
-def rests_on_lines(result: RunResult) -> list[str]:
-    return text_lines("meaning.txt.j2", "rests_on", result=result, counts=result.counts)
-
-
-def cut_lines(result: RunResult) -> list[str]:
-    """Texts that the token limit cut off, and empty ones."""
-    replay = result.manifest.model.startswith("replay:")
-    return text_lines("meaning.txt.j2", "cut", counts=result.counts, replay=replay)
+    return " ".join(text_lines("meaning.txt.j2", "means", result=result))
 
 
 def ungated_lines(result: RunResult) -> list[str]:

@@ -28,12 +28,20 @@ _OTHERS = {
 
 def event_sentence(event: Event, *later: Event) -> str:
     """One event in a line: turn (or turns, where it goes on), what happened, the words that show it."""
+    turns = turns_text([one.turn for one in (event, *later)])
     doubt = "open: " if event.state == AlarmState.OPEN else ""
-    return f"{_turns(event, *later)}: {doubt}{_what_happened(event)}{words(event.quote, ':')}{_why(event)}"
-
-
-def _turns(first: Alarm | Event, *later: Alarm | Event) -> str:
-    return turns_text([first.turn, *(one.turn for one in later[-1:])])
+    fact = f'"{one_line(event.text)}"'
+    stale = f", {one_line(event.reason)}" if event.kind == AlarmKind.STALE and event.reason else ""
+    if event.metric in ("hard_stops", "hard_stop_slips"):
+        once = ", missing once" if event.metric == "hard_stop_slips" else ""
+        said = f"{_FACTS.get(event.kind, 'contradicted')} {fact} (hard stop{once}){stale}"
+    elif event.metric == "stale_facts":
+        said = f"{fact} not taken up{stale}"
+    elif event.metric == "contradicted_facts":
+        said = f"contradicted {fact}"
+    else:
+        said = _said(event, event.text, "contradicts the advice of turn")
+    return f"{turns}: {doubt}{said}{words(event.quote, ':')}{_why(event)}"
 
 
 def turns_text(turns: Sequence[int]) -> str:
@@ -41,25 +49,12 @@ def turns_text(turns: Sequence[int]) -> str:
     return f"turn {turns[0]}" if turns[0] == turns[-1] else f"turns {turns[0]} to {turns[-1]}"
 
 
-def _what_happened(event: Event) -> str:
-    fact = f'"{one_line(event.text)}"'
-    stale = f", {one_line(event.reason)}" if event.kind == AlarmKind.STALE and event.reason else ""
-    if event.metric in ("hard_stops", "hard_stop_slips"):
-        once = ", missing once" if event.metric == "hard_stop_slips" else ""
-        return f"{_FACTS.get(event.kind, 'contradicted')} {fact} (hard stop{once}){stale}"
-    if event.metric == "stale_facts":
-        return f"{fact} not taken up{stale}"
-    if event.metric == "contradicted_facts":
-        return f"contradicted {fact}"
-    if event.kind in _BREACHES:
-        return _breach(event.text, event)
-    if event.kind in _FACTS:
-        return f"{_FACTS[event.kind]} {fact}"
-    return _other(event, "contradicts the advice of turn")
-
-
-def _other(source: Alarm | Event, contradicts: str) -> str:
-    """Of everything but facts and demands."""
+def _said(source: Alarm | Event, text: str, contradicts: str) -> str:
+    """What happened; `text` is the fact, or the rule that a reply breaks."""
+    if source.kind in _FACTS:
+        return f'{_FACTS[source.kind]} "{one_line(text)}"'
+    if source.kind in _BREACHES:
+        return _breach(text, source)
     earlier = source.earlier_turn if source.earlier_turn != source.turn else None
     if source.kind == AlarmKind.CONFLICT:
         return f"{contradicts} {earlier}" if earlier is not None else "contradicts itself"
@@ -92,7 +87,7 @@ def _breach(rule: str, source: Alarm | Event) -> str:
 
 def alarm_title(alarm: Alarm) -> str:
     """What an alarm says happened and why it is one, without turn, state and words."""
-    return f"{_said(alarm)}{_why(alarm)}"
+    return f"{_alarmed(alarm)}{_why(alarm)}"
 
 
 def alarm_line(alarm: Alarm) -> str:
@@ -100,16 +95,9 @@ def alarm_line(alarm: Alarm) -> str:
     return f"turn {alarm.turn}: {'open: ' if alarm.state == AlarmState.OPEN else ''}{alarm_title(alarm)}"
 
 
-def _said(alarm: Alarm) -> str:
-    if alarm.fact is not None:
-        return f'{_FACTS[alarm.kind]} "{one_line(alarm.what)}"'
-    if alarm.kind in _BREACHES:
-        return _breach(alarm.rule, alarm)
-    return _other(alarm, "contradicts turn")
-
-
 def alarm_sentence(alarm: Alarm, *later: Alarm) -> str:
     """One alarm in a line: turn (or turns, where it goes on), state, what happened, the words and why."""
+    turns = turns_text([one.turn for one in (alarm, *later)])
     state = "" if alarm.state == AlarmState.CONFIRMED else f"{alarm.state}: "
     mark = " (severe)" if alarm.severe and alarm.kind not in _BREACHES else ""
     reason = f", {one_line(alarm.reason)}" if alarm.fact is not None and alarm.reason else ""
@@ -117,16 +105,17 @@ def alarm_sentence(alarm: Alarm, *later: Alarm) -> str:
     if alarm.kind == AlarmKind.CONFLICT:
         earlier = words(alarm.earlier_quote, ":")
         shown = f"{earlier}, then{words(alarm.quote)}" if earlier else words(alarm.quote)
-    return f"{_turns(alarm, *later)}: {state}{_said(alarm)}{mark}{reason}{shown}{_why(alarm)}"
+    return f"{turns}: {state}{_alarmed(alarm)}{mark}{reason}{shown}{_why(alarm)}"
 
 
-def opinion_lines(opinions: Sequence[Opinion]) -> list[str]:
-    """Each opinion in a line: who, how asked, the answer, the reason and the words."""
-    lines = []
-    for opinion in opinions:
-        reason = f": {one_line(opinion.reason)}" if opinion.reason else ""
-        lines.append(f"{who(opinion)}: {opinion.answer}{reason}{words(opinion.quote)}")
-    return lines
+def _alarmed(alarm: Alarm) -> str:
+    return _said(alarm, alarm.rule if alarm.kind in _BREACHES else alarm.what, "contradicts turn")
+
+
+def opinion_line(opinion: Opinion) -> str:
+    """Who, how asked, the answer, the reason and the words."""
+    reason = f": {one_line(opinion.reason)}" if opinion.reason else ""
+    return f"{who(opinion)}: {opinion.answer}{reason}{words(opinion.quote)}"
 
 
 def who(opinion: Opinion) -> str:

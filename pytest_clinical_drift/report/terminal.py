@@ -10,14 +10,13 @@ from pytest_clinical_drift.report.judge_text import external_lines, judge_line
 from pytest_clinical_drift.report.memory import memory_lines, probe_cells
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import (
-    cut_lines,
     reason_text,
     rests_on,
     shared_lines,
     ungated_lines,
     what_this_means,
 )
-from pytest_clinical_drift.report.sentences import alarm_sentence, opinion_lines, worst_first
+from pytest_clinical_drift.report.sentences import alarm_sentence, opinion_line, worst_first
 from pytest_clinical_drift.report.words import (
     counted,
     interval_text,
@@ -66,7 +65,7 @@ def case_report(case: CaseResult, *, judge: str = "", width: int = WIDTH) -> str
         groups = worst_first(run.alarms, run.probes)
         for alarms in groups[:_MOST_ALARMS]:
             parts.append(fill(alarm_sentence(*alarms), width, "  "))
-            parts += [fill(line, width, "      ") for line in opinion_lines(alarms[0].answers)]
+            parts += [fill(opinion_line(opinion), width, "      ") for opinion in alarms[0].answers]
         if hidden := sum(map(len, groups[_MOST_ALARMS:])):
             parts.append(f"  … and {counted(hidden, 'more alarm')}; the dossier lists them all")
         dismissed = sum(alarm.state == AlarmState.DISMISSED for alarm in run.alarms)
@@ -174,7 +173,8 @@ def alarm_lines(result: RunResult) -> list[str]:
     """Alarms by state and who settled them, the judge's limits, what was not gated, what was cut off, waivers."""
     judges = (judge_line(result.manifest.judged, result.counts), *external_lines(result.manifest.judged))
     alarms = text_lines(_TEMPLATE, "alarms", result=result, judges=judges)
-    return [*alarms, *cut_lines(result), *text_lines(_TEMPLATE, "waivers", result=result)]
+    cut = text_lines("meaning.txt.j2", "cut", result=result)
+    return [*alarms, *cut, *text_lines(_TEMPLATE, "waivers", result=result)]
 
 
 def _indented(line: str, width: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from made import alarm
 
 from pytest_clinical_drift.judging.rulings import Opinion
-from pytest_clinical_drift.report.sentences import alarm_sentence, event_sentence, opinion_lines, worst_first
+from pytest_clinical_drift.report.sentences import alarm_sentence, event_sentence, opinion_line, worst_first
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN, Alarm, AlarmKind, Event
 
@@ -59,14 +59,12 @@ def test_conflict_quotes_both_replies() -> None:
 
 def test_rulings_name_who_gave_them() -> None:
     """A judge by its wording, a person by the declared role; control characters of a judge stay visible."""
-    lines = opinion_lines(
-        (
-            Opinion("big", 2, "absent", "", "nowhere\x1b stated"),
-            Opinion("Ada", 0, "retained", "penicillin", "", role="GP"),
-            Opinion("big", 1, "absent", "", "", asked_at=6),
-        )
+    opinions = (
+        Opinion("big", 2, "absent", "", "nowhere\x1b stated"),
+        Opinion("Ada", 0, "retained", "penicillin", "", role="GP"),
+        Opinion("big", 1, "absent", "", "", asked_at=6),
     )
-    assert lines == [
+    assert [opinion_line(opinion) for opinion in opinions] == [
         "big, wording 2: absent: nowhere\\x1b stated",
         'Ada (GP): retained "penicillin"',
         "big, wording 1, asked of turn 6: absent",
