@@ -248,12 +248,6 @@ def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def answer_schema(kind: str) -> dict[str, Any]:
-    """The JSON schema of an answer, for servers that can be held to one."""
-    words = (*(("earlier_quote",) if kind == "conflict" else ()), "quote", "reason")
-    return strict_object({**{word: {"type": "string"} for word in words}, "answer": enum_of((*KINDS[kind], UNSURE))})
-
-
 def strict_object(fields: dict[str, Any]) -> dict[str, Any]:
     """A JSON schema of an object with exactly these fields."""
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}

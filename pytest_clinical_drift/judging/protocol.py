@@ -138,8 +138,8 @@ class OneByOne(ABC):
 
 
 _JUDGES = {
-    "server": "server:ServerJudge",
-    "hf": "huggingface:HuggingFaceJudge",
+    "server": "chat:ServerJudge",
+    "hf": "chat:HuggingFaceJudge",
     "nli": "nli:NliJudge",
     "python": "python:PythonJudge",
     "control": "control:ControlJudge",

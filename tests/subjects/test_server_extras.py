@@ -12,7 +12,7 @@ import pytest
 from engine_server import ChatServer, as_json, completion
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.judging.server import ServerJudge
+from pytest_clinical_drift.judging.chat import ServerJudge
 from pytest_clinical_drift.subjects.base import Request
 from pytest_clinical_drift.subjects.server import ServerSubject
 from pytest_clinical_drift.transcript import Message, Reply

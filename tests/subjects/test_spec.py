@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_clinical_drift.errors import InputError, MissingDependency
-from pytest_clinical_drift.judging.huggingface import HuggingFaceJudge
+from pytest_clinical_drift.judging.chat import HuggingFaceJudge
 from pytest_clinical_drift.subjects import local_model
 from pytest_clinical_drift.subjects.spec import on_this_machine, parse_spec, same_model
 
