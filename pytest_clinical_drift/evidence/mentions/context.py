@@ -10,16 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pytest_clinical_drift.evidence.mentions.cues import (
-    HISTORICAL,
-    HYPOTHETICAL,
-    LIMIT,
-    NEGATED,
-    OTHER_PERSON,
-    Scope,
-    cue_table,
-)
-from pytest_clinical_drift.evidence.mentions.scopes import scopes_of
+from pytest_clinical_drift.evidence.mentions.cues import HISTORICAL, HYPOTHETICAL, NEGATED, OTHER_PERSON, cue_table
+from pytest_clinical_drift.evidence.mentions.scopes import scopes_over
 from pytest_clinical_drift.evidence.reading.text import Document, once, read
 from pytest_clinical_drift.evidence.terms.lexicon import phrases_between
 from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary, word_set
@@ -75,49 +67,25 @@ _recent = lru_cache(maxsize=16)(read)
 @once
 def context_at(document: Document, first: int, last: int) -> MentionContext:
     """Context of the mention from token `first` to token `last`, both included."""
-    cues = _cues_at(document, first, last)
+    words, gaps = document.words, document.gaps
+    hits = [
+        (scope.role, "?" if scope.cue_first < 0 else document.quote(scope.cue_first, scope.cue_last))
+        for scope in scopes_over(document, first, last)
+    ]
+    item = gaps[first][:1] in _BEFORE_AN_ITEM  # "Denies: tremor, rigidity" denies what it lists
+    labels = [(role, label) for label in document.labels_of(first) if (role := _role_of(label))]
+    cues = (*hits, *(found for found in labels if item or found[0] != NEGATED))
     roles = {role for role, _ in cues}
-    negated, words = NEGATED in roles, document.words
-    following = words[last + 1] if last + 1 < len(words) and document.gaps[last + 1] in ("", "-") else ""
+    negated = NEGATED in roles
+    following = words[last + 1] if last + 1 < len(words) and gaps[last + 1] in ("", "-") else ""
     is_open = following in _UNSTATED or _left_open(document, last)
     if negated and first > 1 and words[first - 2] == "no" and words[first - 1] in ("other", "further", "additional"):
         negated, is_open = False, True  # "no other contraception" says nothing about the one named before
     past = [quote.lower() for role, quote in cues if role == HISTORICAL]
+    ended = any(root in quote for quote in past for root in _ENDINGS)
     return MentionContext(
-        negated,
-        HYPOTHETICAL in roles,
-        HISTORICAL in roles,
-        OTHER_PERSON in roles,
-        cues,
-        ended=any(root in quote for quote in past for root in _ENDINGS),
-        open=is_open,
+        negated, HYPOTHETICAL in roles, HISTORICAL in roles, OTHER_PERSON in roles, cues, ended, is_open
     )
-
-
-def _cues_at(document: Document, first: int, last: int) -> tuple[tuple[str, str], ...]:
-    blocks = _scopes(document)
-    hits = [
-        (scope.role, "?" if scope.cue_first < 0 else document.quote(scope.cue_first, scope.cue_last))
-        for block in range(first // LIMIT - 1, last // LIMIT + 1)
-        for scope in blocks.get(block, ())
-        if scope.first <= last
-        and first <= scope.last
-        and (scope.cue_last < first or scope.cue_first > last)
-        # Forward, the mention must begin inside; backward, it must end inside.
-        and (first >= scope.first if scope.cue_last < first else last <= scope.last)
-    ]
-    item = document.gaps[first][:1] in _BEFORE_AN_ITEM  # "Denies: tremor, rigidity" denies what it lists
-    labels = [(role, label) for label in document.labels_of(first) if (role := _role_of(label))]
-    return (*hits, *(found for found in labels if item or found[0] != NEGATED))
-
-
-@once
-def _scopes(document: Document) -> dict[int, list[Scope]]:
-    """The scopes of a document by where they begin, in steps of `LIMIT` tokens: none is longer than that."""
-    blocks: dict[int, list[Scope]] = {}
-    for scope in scopes_of(document):
-        blocks.setdefault(scope.first // LIMIT, []).append(scope)
-    return blocks
 
 
 @lru_cache(maxsize=1024)

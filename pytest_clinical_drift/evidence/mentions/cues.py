@@ -1,17 +1,15 @@
-"""Cues: what each group of phrases in cues.yaml does, and how far a cue reaches.
+"""The words of cues.yaml, and how far a cue reaches.
 
 A cue acts forward or backward from where it stands until something in the sentence ends its reach.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_clinical_drift.evidence.reading.text import Document, tokenise
-from pytest_clinical_drift.evidence.terms.vocabulary import CUE, load_vocabulary
+from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary
 
 NEGATED, HYPOTHETICAL, HISTORICAL, OTHER_PERSON = "negated", "hypothetical", "historical", "other_person"
-PSEUDO = "pseudo"
 
 #: Gaps across which a cue acts on what follows it.
 _OPEN_GAPS = frozenset({"", "-", "/", ":", "(", "'s", "'"})
@@ -19,16 +17,6 @@ _OPEN_GAPS = frozenset({"", "-", "/", ":", "(", "'s", "'"})
 _INFINITIVE = frozenset({"to", "having", "of"})
 #: Longest reach in tokens; keeps a text of nothing but cues linear.
 LIMIT = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What a group of phrases does; the fields of a group in cues.yaml."""
-
-    roles: tuple[str, ...]
-    direction: str = "forward"
-    reach: str = "list"
-    verb: bool = False
 
 
 class CueTable:
@@ -39,12 +27,6 @@ class CueTable:
         def __getattr__(self, name: str) -> frozenset[str]: ...
 
     def __init__(self, data: dict[str, Any]) -> None:
-        self.rules: dict[str, Rule] = {}
-        """By the id of the group's concept."""
-        for number, group in enumerate(data["cues"]):
-            roles = group["role"] if isinstance(group["role"], list) else [group["role"]]
-            fields = {key: group[key] for key in ("direction", "reach", "verb") if key in group}
-            self.rules[f"{CUE}:{number}"] = Rule(tuple(roles), **fields)
         for lists in (data, data["ends"], data["verbs"], data["people"]):
             for name, words in lists.items():
                 if isinstance(words, list) and name != "cues":

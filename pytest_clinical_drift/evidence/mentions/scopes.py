@@ -1,6 +1,7 @@
 """Every cue of a document with the tokens it affects: phrases, relatives and friends, answers and question marks."""
 
 from bisect import bisect_left
+from collections.abc import Iterable
 
 from pytest_clinical_drift.evidence.mentions.cues import (
     HISTORICAL,
@@ -8,12 +9,10 @@ from pytest_clinical_drift.evidence.mentions.cues import (
     LIMIT,
     NEGATED,
     OTHER_PERSON,
-    PSEUDO,
     Reach,
-    Rule,
     Scope,
 )
-from pytest_clinical_drift.evidence.reading.text import CELL, HEADING, NUMBER, Document
+from pytest_clinical_drift.evidence.reading.text import CELL, HEADING, NUMBER, Document, once
 from pytest_clinical_drift.evidence.terms.lexicon import Term, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import CUE
 
@@ -28,8 +27,26 @@ _LABEL = 8
 """Longest label in tokens that an answer answers: "Fever at night: no"."""
 
 
-def scopes_of(document: Document) -> list[Scope]:
-    return _Finder(document).find()
+def scopes_over(document: Document, first: int, last: int) -> list[Scope]:
+    """The scopes that a mention from token `first` to token `last` lies in, outside their cues."""
+    blocks = _blocks(document)
+    near = (scope for block in range(first // LIMIT - 1, last // LIMIT + 1) for scope in blocks.get(block, ()))
+    # Forward, the mention must begin inside; backward, it must end inside.
+    return [
+        scope
+        for scope in near
+        if (scope.first <= first <= scope.last and scope.cue_last < first)
+        or (scope.first <= last <= scope.last and scope.cue_first > last)
+    ]
+
+
+@once
+def _blocks(document: Document) -> dict[int, list[Scope]]:
+    """The scopes of a document by where they begin, in steps of `LIMIT` tokens: none is longer than that."""
+    blocks: dict[int, list[Scope]] = {}
+    for scope in _Finder(document).find():
+        blocks.setdefault(scope.first // LIMIT, []).append(scope)
+    return blocks
 
 
 class _Finder(Reach):
@@ -38,72 +55,63 @@ class _Finder(Reach):
         self._scopes: list[Scope] = []
 
     def find(self) -> list[Scope]:
-        document, words = self._document, self._words
+        document, words, gaps, table = self._document, self._words, self._gaps, self._table
         for cue in term_index(document).by_kind.get(CUE, ()):
-            rule = self._table.rules[cue.concept.id]
-            if rule.roles[0] != PSEUDO:
-                self._apply(cue, rule)
-        for place, word in enumerate(words):
-            if word in self._table.kin:
-                self._add(self._of_person(place), place, place, (OTHER_PERSON,))
-            if self._gaps[place]:
-                self._at_gap(place, word, self._gaps[place])
+            self._apply(cue)
+        for index, (word, gap) in enumerate(zip(words, gaps, strict=True)):
+            if word in table.kin:
+                self._add(self._of_person(index), index, index, (OTHER_PERSON,))
+            if gap and "?" in document.raw[document.starts[index] - 1 : document.starts[index]]:  # "?PE"
+                phrase = self.forward(index + 1, "phrase") or (index, index)
+                self._add((index, phrase[1]), -1, -1, (HYPOTHETICAL,))
+            if index and "?" in gap and document.sentences[index] != document.sentences[index - 1]:
+                self._question(index - 1)
+            if word in table.answer_heads and (gap in ("\n", ":", "–") or gap.endswith((":", '"'))):
+                self._answer(index)
         if words:
             self._question(len(document) - 1)  # the last sentence has no gap after it
-        return self._without_denied_cues()
-
-    def _without_denied_cues(self) -> list[Scope]:
-        """ "no history of X", "no X planned": a cue that is itself denied says nothing more."""
+        # "no history of X", "no X planned": a cue that is itself denied says nothing more
         ahead = (s for s in self._scopes if s.role == NEGATED and s.cue_last < s.first)
         denied = {place for scope in ahead for place in range(scope.first, scope.last + 1)}
         kept = (NEGATED, OTHER_PERSON)
         return [scope for scope in self._scopes if scope.role in kept or scope.cue_first not in denied]
 
-    def _add(self, span: _Range | None, cue_first: int, cue_last: int, roles: tuple[str, ...]) -> None:
+    def _add(self, span: _Range | None, cue_first: int, cue_last: int, roles: Iterable[str]) -> None:
         if span is not None:
             self._scopes += [Scope(*span, cue_first, cue_last, role) for role in roles]
 
     # ---- phrases
 
-    def _apply(self, cue: Term, rule: Rule) -> None:
-        first, last = cue.first, cue.last
-        ahead = not self._table.not_yet.isdisjoint(self._words[max(0, first - 2) : first])
-        if ahead and HISTORICAL in rule.roles and NEGATED not in rule.roles:
-            return  # "will be stopped": nothing has ended
-        direction, before = rule.direction, first - 1
+    def _apply(self, cue: Term) -> None:
+        words, table, rule = self._words, self._table, cue.concept.data
+        roles = rule["role"] if isinstance(rule["role"], list) else [rule["role"]]
+        first, last, after, before = cue.first, cue.last, cue.last + 1, cue.first - 1
+        ahead = HISTORICAL in roles and NEGATED not in roles  # "will be stopped": nothing has ended
+        if roles == ["pseudo"] or (ahead and not table.not_yet.isdisjoint(words[max(0, first - 2) : first])):
+            return
+        direction = rule.get("direction", "forward")
         if direction in ("auto", "object", "subject"):
-            has_object = self._has_object(last)
+            # a participle acts on what follows ("stopped X") or on what stands before ("X was stopped")
+            beside = after < len(words) and self._gaps[after] in ("", "/")
+            has_object = beside and words[after] not in table.no_objects and self._document.kinds[after] != NUMBER
             if direction == "object" and not has_object:
-                if self._words[max(0, first - 1)] not in self._table.offers:
+                if words[max(0, before)] not in table.offers:
                     return
-                before = first - 2  # "X offered, declined"
+                before -= 1  # "X offered, declined"
             elif direction == "subject" and has_object:
                 return
             direction = "forward" if has_object else "backward"
         if direction == "forward":
-            span = self._verb_scope(last + 1) if rule.verb else self.forward(last + 1, rule.reach)
-            if self._words[last] == "without" and self._is_cancelled(first, last + 1):
-                return
+            if words[last] == "without":  # "without her inhaler" presupposes it, "never goes out without" affirms it
+                lead = words[max(self._document.clause_span(first)[0], first - 5) : first]
+                if "never" in lead or "not" in lead or not table.possessives.isdisjoint(words[after : after + 1]):
+                    return
+            span = self._verb_scope(after) if rule.get("verb") else self.forward(after, rule.get("reach", "list"))
         else:
-            span = self.backward(before, rule.reach)
-            if span and span[0] and self._words[span[0] - 1] in self._table.not_yet:
+            span = self.backward(before, rule.get("reach", "list"))
+            if span and span[0] and words[span[0] - 1] in table.not_yet:
                 return  # "once the rash has resolved"
-        self._add(span, first, last, rule.roles)
-
-    def _has_object(self, last: int) -> bool:
-        """Whether a participle acts on what follows ("stopped X") and not on what stands before ("X was stopped")."""
-        document, after = self._document, last + 1
-        if after >= len(document) or document.gaps[after] not in ("", "/"):
-            return False
-        return document.words[after] not in self._table.no_objects and document.kinds[after] != NUMBER
-
-    def _is_cancelled(self, first: int, after: int) -> bool:
-        """ "without her inhaler" presupposes it, "never goes out without" affirms it."""
-        words = self._words
-        before = words[max(self._document.clause_span(first)[0], first - 5) : first]
-        return not self._table.possessives.isdisjoint(words[after : after + 1]) or not {"never", "not"}.isdisjoint(
-            before
-        )
+        self._add(span, first, last, roles)
 
     def _verb_scope(self, after: int) -> _Range | None:
         """What "not" and "never" deny: it depends on the verb."""
@@ -143,16 +151,18 @@ class _Finder(Reach):
         following = person + 3 if words[person + 1 : person + 3] == ["in", "law"] else person + 1
         if following >= stop or (before == "to" and words[opening - 2] == "according"):
             return None  # "according to her father, …": who tells it, not whom it is about
-        gap, word = gaps[following], words[following]
+        gap, word, linking = gaps[following], words[following], table.prepositions | table.conjunctions
         if word in ("who", "with") and gap in ("", ",", "'s,"):
             hers = word == "with" and words[following + 1 : following + 2] in (["her"], ["his"], ["their"])
             return None if hers else self._predicate(following + 1, stop)
-        if gap.startswith("'"):
-            return following, self._owned_end(following, stop)
+        if gap.startswith("'"):  # "her brother's alcohol dependence | led to her …": a short noun phrase
+            stop, ends = min(stop, following + 4), table.possessives | table.finite | linking
+            parted = (at for at in range(following + 1, stop) if gaps[at] not in ("", "-") or words[at] in ends)
+            return following, next(parted, stop) - 1
         if "(" in gap or gap in ("–", ":") or (gap == "," and word in _APPOSED):  # "his father, a gambling addict"
             return following, self._statement_end(following, stop)
         told_to = before in table.object_of or before in table.be  # "visited her mother", "she is a mother"
-        if gap or told_to or word in table.prepositions | table.conjunctions or document.kinds[following] == NUMBER:
+        if gap or told_to or word in linking or document.kinds[following] == NUMBER:
             return None
         return self._predicate(following, stop)
 
@@ -187,25 +197,7 @@ class _Finder(Reach):
                 return index - 1
         return stop - 1
 
-    def _owned_end(self, first: int, stop: int) -> int:
-        """ "her brother's alcohol dependence | led to her …": a short noun phrase."""
-        words, gaps, table = self._words, self._gaps, self._table
-        ends = table.possessives | table.finite | table.prepositions | table.conjunctions
-        stop = min(stop, first + 4)
-        return next((at for at in range(first + 1, stop) if gaps[at] not in ("", "-") or words[at] in ends), stop) - 1
-
     # ---- punctuation
-
-    def _at_gap(self, index: int, word: str, gap: str) -> None:
-        """Cues that are punctuation or stand right after it: "?PE", "Fever: no", "Fever | none"."""
-        document = self._document
-        if "?" in document.raw[document.starts[index] - 1 : document.starts[index]]:
-            phrase = self.forward(index + 1, "phrase") or (index, index)
-            self._add((index, phrase[1]), -1, -1, (HYPOTHETICAL,))
-        if index and "?" in gap and document.sentences[index] != document.sentences[index - 1]:
-            self._question(index - 1)
-        if word in self._table.answer_heads and (gap in ("\n", ":", "–") or gap.endswith((":", '"'))):
-            self._answer(index)
 
     def _question(self, last: int) -> None:
         """A whole sentence that ends in a question mark."""
