@@ -19,10 +19,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from pytest_clinical_drift.ranking.prospective import measure
+from pytest_clinical_drift.ranking.prospective import all_outcomes, breadth_deciles, measure
 from pytest_clinical_drift.ranking.ranker import auc, mean_of, ndcg
 from pytest_clinical_drift.ranking.slate import Slate
-from pytest_clinical_drift.ranking.view import all_outcomes, breadth_deciles
 
 TOP, GOAL, MOST_MEMORY = 50, 5.0, 8.0
 Figures = dict[str, float]

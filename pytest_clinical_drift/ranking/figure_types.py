@@ -1,18 +1,16 @@
-"""The values that ranking figures travel in: a number with its count, or the reason why there is none; judgements."""
+"""The values that ranking figures travel in: a number with its count, or the reason why there is none."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy.typing as npt
 
 from pytest_clinical_drift.errors import coded_sentence
 from pytest_clinical_drift.metrics.intervals import Interval
-from pytest_clinical_drift.report.words import limit_numbers, rounded
-from pytest_clinical_drift.verdict.reasons import FigureState
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -82,28 +80,45 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class SlateJudgement:
-    metric: str
-    verdict: FigureState
-    figure: Figure
-    limit: str = ""
-    detail: SlateReason | None = None
-    """Why it is not evaluated, or why a good value is not enough."""
-    per_year: Mapping[str, float | None] = field(default_factory=dict)
-    """Figures by year, of the temporal metric."""
+class Cell:
+    """The figures of one tier (or all), over the slate or one disease."""
 
-    def __str__(self) -> str:
-        if self.figure.value is None:
-            return f"{self.metric} {FigureState.NOT_EVALUATED}: {self.detail}"
-        interval = self.figure.interval
-        held = limit_numbers(self.limit)
-        shown = f" [{rounded(interval.low, '.3f', held)}, {rounded(interval.high, '.3f', held)}]" if interval else ""
-        limit = f" against {self.limit}" if self.limit else ""
-        detail = f": {self.detail}" if self.detail else ""
-        return f"{self.metric} {rounded(self.figure.value, '.3f', held)}{shown}{limit}{detail}"
+    predictions: int
+    hits: int
+    figures: dict[str, Figure]
 
 
-class SlateVerdict(NamedTuple):
-    verdict: str
-    reasons: tuple[SlateReason | SlateJudgement, ...]
-    """The decisive ones first; `str()` gives the sentence of each."""
+@dataclass(frozen=True, slots=True)
+class ViewFigures:
+    """What the results file says of one reading of a slate."""
+
+    tiers: dict[str, Cell]
+    """Tier name, or "all"."""
+    by_disease: tuple[dict[str, Any], ...]
+    """Name and tiers of each disease."""
+    calibration_bins: tuple[dict[str, float], ...]
+    """Mean score, predictions and hits of each tenth of the predictions, by score."""
+    days_to_event: tuple[dict[str, Any], ...]
+    """Tier, and days to the first high-signal outcome, of every hit that is dated."""
+    pairs_known_at_freeze: int
+    """Distinct pairs that do not take part for that reason."""
+    observed: bool
+    """Whether any pair has a high-signal outcome, in the slate or among the other candidates."""
+
+
+def plain(value: Any) -> Any:
+    """What is put into the record, as JSON has it."""
+    if isinstance(value, Figure):
+        figure: dict[str, Any] = {"value": value.value, "n": value.n}
+        if value.interval is not None:
+            figure["interval"] = [value.interval.low, value.interval.high]
+        if value.value is None:
+            figure |= {"reason": str(value.reason), "reason_code": value.reason.code if value.reason else None}
+        return figure
+    if isinstance(value, Cell):
+        return {"predictions": value.predictions, "hits": value.hits, **plain(value.figures)}
+    if isinstance(value, ViewFigures):
+        return {part.name: plain(getattr(value, part.name)) for part in fields(value) if part.name != "observed"}
+    if isinstance(value, dict):
+        return {name: plain(part) for name, part in value.items()}
+    return [plain(part) for part in value] if isinstance(value, list | tuple) else value

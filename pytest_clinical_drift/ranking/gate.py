@@ -1,32 +1,60 @@
-"""One gated slate folder: its slates, the tests each gets, and PASS, CAUTION, FAIL or not evaluated from figures and
-limits. What was not observed never passes."""
+"""One gated slate folder: its slates, the tests each gets, their verdicts from figures and limits, and the record.
+
+What was not observed never passes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.cases.files import write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.options import RESULTS
-from pytest_clinical_drift.ranking.figure_types import Figure, SlateCode, SlateJudgement, SlateReason, SlateVerdict
+from pytest_clinical_drift.ranking.figure_types import Figure, SlateCode, SlateReason, ViewFigures, plain
 from pytest_clinical_drift.ranking.files import MANIFEST
 from pytest_clinical_drift.ranking.freezing import verify
-from pytest_clinical_drift.ranking.prospective import ALL, ViewFigures, evaluate
+from pytest_clinical_drift.ranking.prospective import ALL, View, all_outcomes, evaluate, prospective
 from pytest_clinical_drift.ranking.ranker import Ranker, RankerFigures, load_ranker, measure_ranker
-from pytest_clinical_drift.ranking.report import render_slate, slate_record
 from pytest_clinical_drift.ranking.slate import Slate, read_slates
-from pytest_clinical_drift.ranking.view import View, all_outcomes, prospective
-from pytest_clinical_drift.results.files import write_json
+from pytest_clinical_drift.report.words import limit_numbers, rounded
 from pytest_clinical_drift.verdict.bands import PRIMARY, RANKER_METRICS, TIERS, MetricLimits, SlateRules
 from pytest_clinical_drift.verdict.reasons import FigureState, Verdict
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
+from pytest_clinical_drift.versions import package_versions
 
+SCHEMA = 1
 INTEGRITY = "integrity"
 """The test that compares a slate with what was frozen."""
+_MEANING = (
+    "The gate looks at pairs that were open when the slate was frozen, and at high-signal outcomes dated after it. "
+    "Figures over all outcomes follow the published formulas; outcomes older than the slate are in them, so they show "
+    "agreement with history, not foresight. A score is an order, not a probability."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SlateJudgement:
+    metric: str
+    verdict: FigureState
+    figure: Figure
+    limit: str = ""
+    detail: SlateReason | None = None
+    """Why it is not evaluated, or why a good value is not enough."""
+    per_year: Mapping[str, float | None] = field(default_factory=dict)
+    """Figures by year, of the temporal metric."""
+
+    def __str__(self) -> str:
+        if self.figure.value is None:
+            return f"{self.metric} {FigureState.NOT_EVALUATED}: {self.detail}"
+        interval = self.figure.interval
+        held = limit_numbers(self.limit)
+        shown = f" [{rounded(interval.low, '.3f', held)}, {rounded(interval.high, '.3f', held)}]" if interval else ""
+        limit = f" against {self.limit}" if self.limit else ""
+        detail = f": {self.detail}" if self.detail else ""
+        return f"{self.metric} {rounded(self.figure.value, '.3f', held)}{shown}{limit}{detail}"
 
 
 def slate_figure(figures: ViewFigures, metric: str) -> Figure:
@@ -40,70 +68,20 @@ def slate_figure(figures: ViewFigures, metric: str) -> Figure:
     return cell.figures.get(name, Figure.undefined(SlateCode.TIER_ONLY, metric=name))
 
 
-def judge_prospective(figures: ViewFigures, metric: str, limits: MetricLimits, *, followed: bool) -> SlateJudgement:
-    """Judge one prospective metric; as long as nothing prospective was observed anywhere, there is nothing to judge."""
-    if not figures.observed:
-        return judge(metric, Figure.undefined(SlateCode.NOTHING_OBSERVED), limits, needs_interval=True)
-    judged = judge(metric, slate_figure(figures, metric), limits, needs_interval=True)
-    if judged.verdict == FigureState.PASS and metric.startswith("enrichment_vs_popularity") and not followed:
-        return replace(judged, verdict=FigureState.CAUTION, detail=SlateReason(SlateCode.INFLATED))
-    return judged
-
-
-def judge(metric: str, figure: Figure, limits: MetricLimits, *, needs_interval: bool) -> SlateJudgement:
-    """By the value; a PASS is held back where the interval reaches past the pass limit, or where there is none."""
+def judge(metric: str, figure: Figure, limits: MetricLimits) -> SlateJudgement:
+    """By the value; a PASS of outcomes is held back where the interval reaches past the limit, or there is none."""
     if figure.value is None:
         return SlateJudgement(metric, FigureState.NOT_EVALUATED, figure, str(limits.pass_limit), figure.reason)
-    band = limits.band(figure.value)
+    band, interval, doubt = limits.band(figure.value), figure.interval, None
+    if band == FigureState.PASS and metric not in RANKER_METRICS:
+        if interval is None:
+            doubt = SlateReason(SlateCode.NO_INTERVAL)
+        elif not limits.pass_limit.holds(interval.low if limits.direction == "higher" else interval.high):
+            doubt = SlateReason(SlateCode.INTERVAL_REACHES, {"limit": str(limits.pass_limit)})
+        elif not interval.high > interval.low:
+            doubt = SlateReason(SlateCode.ZERO_WIDTH)
     limit = str(limits.caution_limit if band == FigureState.FAIL else limits.pass_limit)
-    doubt = _doubt(figure, limits) if band == FigureState.PASS and needs_interval else None
     return SlateJudgement(metric, FigureState.CAUTION if doubt else band, figure, limit, doubt)
-
-
-def _doubt(figure: Figure, limits: MetricLimits) -> SlateReason | None:
-    interval = figure.interval
-    if interval is None:
-        return SlateReason(SlateCode.NO_INTERVAL)
-    if not limits.pass_limit.holds(interval.low if limits.direction == "higher" else interval.high):
-        return SlateReason(SlateCode.INTERVAL_REACHES, {"limit": str(limits.pass_limit)})
-    return None if interval.high > interval.low else SlateReason(SlateCode.ZERO_WIDTH)
-
-
-def judge_slate(
-    judgements: Sequence[SlateJudgement],
-    integrity: Sequence[SlateReason],
-    *,
-    proven: bool,
-    expected: Mapping[str, object],
-) -> SlateVerdict:
-    """The worst of what was evaluated. FAIL for a changed slate; not evaluated without the primary figure.
-
-    `integrity` holds the differences from what was frozen; `proven` tells whether there was a hash to compare with.
-    """
-    if integrity:
-        return SlateVerdict(FigureState.FAIL, tuple(integrity))
-    failed, doubtful, missing = (
-        [item for item in judgements if item.verdict == state]
-        for state in (FigureState.FAIL, FigureState.CAUTION, FigureState.NOT_EVALUATED)
-    )
-    if failed:
-        return SlateVerdict(FigureState.FAIL, (*failed, *doubtful))
-    primary = next((item for item in judgements if item.metric == PRIMARY), None)
-    if PRIMARY in expected and (primary is None or primary in missing):
-        reason = (primary and primary.detail) or SlateReason(SlateCode.NOT_RUN, {"metric": PRIMARY})
-        return SlateVerdict(FigureState.NOT_EVALUATED, (reason, *doubtful))
-    reasons = (*doubtful, *missing, *(() if proven else (SlateReason(SlateCode.UNPROVEN),)))
-    return SlateVerdict(FigureState.CAUTION if reasons else FigureState.PASS, reasons)
-
-
-def exit_code(verdicts: Iterable[str], *, failed: bool, incomplete: bool) -> int:
-    """0 PASS or CAUTION, 1 FAIL, 6 no FAIL but something could not be evaluated, 7 neither but a part of the tests."""
-    present = set(verdicts)
-    if failed or FigureState.FAIL in present:
-        return 1
-    if incomplete or FigureState.NOT_EVALUATED in present:
-        return 6
-    return 7 if Verdict.PARTIAL in present else 0
 
 
 @dataclass
@@ -130,11 +108,6 @@ class SlateRun:
     @cached_property
     def ranker(self) -> Ranker:
         return load_ranker(self.model or "")
-
-    def write(self, slug: str, record: dict[str, Any]) -> list[Path]:
-        folder, page = self.root / self.results / slug, render_slate(record)
-        results = write_json(record, folder / "slate_results.json")
-        return [results, write_atomically(folder / "slate_report.html", page)]
 
 
 class GatedSlate:
@@ -184,39 +157,88 @@ class GatedSlate:
         if self.integrity.verdict == FigureState.FAIL:
             return _not_evaluated(metric, SlateCode.CHANGED_BEFORE)
         limits = self._run.rules.metrics[metric]
-        if metric not in RANKER_METRICS:
-            return judge_prospective(self.prospective, metric, limits, followed=self.view.followed)
-        name = metric.removesuffix("_lift")
-        if name not in self._ranked:
-            self._ranked.update(measure_ranker(self._run.ranker, self.slate, name))
-        ranked = self._ranked[name]
-        figure = ranked.lift if metric.endswith("_lift") else ranked.value
-        per_year = {str(year): item.value for year, item in ranked.per_year.items()}
-        return replace(judge(metric, figure, limits, needs_interval=False), per_year=per_year)
+        if metric in RANKER_METRICS:
+            name = metric.removesuffix("_lift")
+            if name not in self._ranked:
+                self._ranked.update(measure_ranker(self._run.ranker, self.slate, name))
+            ranked = self._ranked[name]
+            per_year = {str(year): item.value for year, item in ranked.per_year.items()}
+            return replace(judge(metric, ranked.value if name == metric else ranked.lift, limits), per_year=per_year)
+        if not self.prospective.observed:  # anywhere: there is nothing to judge
+            return judge(metric, Figure.undefined(SlateCode.NOTHING_OBSERVED), limits)
+        judged = judge(metric, slate_figure(self.prospective, metric), limits)
+        by_popularity = metric.startswith("enrichment_vs_popularity")
+        if judged.verdict == FigureState.PASS and by_popularity and not self.view.followed:
+            return replace(judged, verdict=FigureState.CAUTION, detail=SlateReason(SlateCode.INFLATED))
+        return judged
 
-    def verdict(self) -> SlateVerdict | None:
-        """The verdict from the tests that ran; None when none did."""
-        if not self.judged:
-            return None
-        integrity = self.judged.get(INTEGRITY)
-        state = integrity.verdict if integrity else None
-        verdict = judge_slate(
-            [item for item in self.judged.values() if item is not integrity],
-            [integrity.detail] if integrity and integrity.detail and state == FigureState.FAIL else [],
-            proven=state == FigureState.PASS,
-            expected=self._run.rules.metrics,
+    def verdict(self) -> tuple[str, list[SlateReason | SlateJudgement]]:
+        """The worst of the tests that ran, and why, the decisive first: FAIL for a changed slate; not evaluated without
+        the primary figure; nothing passes that no hash proves."""
+        integrity, primary = self.judged.get(INTEGRITY), self.judged.get(PRIMARY)
+        if integrity is not None and integrity.verdict == FigureState.FAIL and integrity.detail:
+            return FigureState.FAIL, [integrity.detail]
+        failed, doubtful, missing = (
+            [item for item in self.judged.values() if item.verdict == state and item is not integrity]
+            for state in (FigureState.FAIL, FigureState.CAUTION, FigureState.NOT_EVALUATED)
         )
-        if verdict.verdict != FigureState.FAIL and len(self.judged) < len(self.tests):
-            missing = SlateReason(SlateCode.TESTS_RUN, {"run": len(self.judged), "tests": len(self.tests)})
-            return SlateVerdict(Verdict.PARTIAL, (missing, *verdict.reasons))
-        return verdict
+        if failed:
+            return FigureState.FAIL, [*failed, *doubtful]
+        reasons: list[SlateReason | SlateJudgement]
+        if primary is None or primary in missing:
+            unknown = (primary and primary.detail) or SlateReason(SlateCode.NOT_RUN, {"metric": PRIMARY})
+            verdict, reasons = FigureState.NOT_EVALUATED, [unknown, *doubtful]
+        else:
+            proven = integrity is not None and integrity.verdict == FigureState.PASS
+            reasons = [*doubtful, *missing, *([] if proven else [SlateReason(SlateCode.UNPROVEN)])]
+            verdict = FigureState.CAUTION if reasons else FigureState.PASS
+        if len(self.judged) < len(self.tests):
+            ran = SlateReason(SlateCode.TESTS_RUN, {"run": len(self.judged), "tests": len(self.tests)})
+            return Verdict.PARTIAL, [ran, *reasons]
+        return verdict, reasons
 
-    def record(self, verdict: SlateVerdict) -> dict[str, Any]:
-        """What the results file says of the slate."""
+    def record(self) -> dict[str, Any]:
+        """`slate_results.json`: every figure with its count, its interval or the reason why there is none."""
+        slate, foreseen, (verdict, reasons) = self.slate, self.prospective, self.verdict()
         judged = [self.judged[name] for name in self.tests if name in self.judged]
-        everything = evaluate(all_outcomes(self.slate), confidence=self._run.rules.confidence)
-        made_of = {"ranker": self._run.model, "thresholds": self._run.rules.fingerprint()}
-        return slate_record(self.slate, verdict, judged, self.prospective, everything, made_of)
+        if foreseen.observed:
+            cell = foreseen.tiers[ALL]
+            hits = f"{cell.hits} of {cell.predictions} open predictions"
+            observed = f"{hits} have a high-signal outcome dated after the freeze."
+        else:
+            nothing = str(SlateReason(SlateCode.NOTHING_OBSERVED))
+            observed = f"{nothing[0].upper()}{nothing[1:]}."
+        if known := foreseen.pairs_known_at_freeze:
+            observed += f" {known} pairs were known at freeze and take no part."
+        return {
+            "schema": SCHEMA,
+            "slate_id": slate.id,
+            "created_at": slate.created_at.isoformat(),
+            "verdict": str(verdict),
+            "reasons": [str(reason) for reason in reasons],
+            "observed": observed,
+            "predictions": len(slate.predictions),
+            "distinct_pairs": int((~slate.predictions["repeated"]).sum()),
+            "diseases": len(slate.diseases),
+            "candidates": None if slate.candidates is None else len(slate.candidates),
+            "outcomes": len(slate.outcomes),
+            "notes": list(slate.notes),
+            "judgements": [
+                {"metric": item.metric, "verdict": str(item.verdict), **plain(item.figure), "limit": item.limit}
+                | {"detail": str(item.detail or "")}
+                for item in judged
+            ],
+            "prospective": plain(foreseen),
+            "all_outcomes": plain(evaluate(all_outcomes(slate), confidence=self._run.rules.confidence)),
+            "temporal_auc_by_year": {year: value for item in judged for year, value in item.per_year.items()},
+            "what_this_means": _MEANING,
+            "manifest": {
+                "versions": package_versions(),
+                "slate": slate.manifest.as_json() if slate.manifest is not None else None,
+                "ranker": self._run.model,
+                "thresholds": self._run.rules.fingerprint(),
+            },
+        }
 
 
 def _not_evaluated(metric: str, code: SlateCode) -> SlateJudgement:

@@ -9,15 +9,16 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
+from pytest_clinical_drift.cases.files import write_atomically
 from pytest_clinical_drift.errors import InputError, SubjectError, sentence
 from pytest_clinical_drift.gate import pytest_reports
 from pytest_clinical_drift.gate.inside_pytest import name_suite
 from pytest_clinical_drift.gate.options import OPTIONS, RESULTS, destination
 from pytest_clinical_drift.gate.settings import path_option, switched_on
-from pytest_clinical_drift.ranking.figure_types import SlateJudgement
-from pytest_clinical_drift.ranking.gate import INTEGRITY, GatedSlate, SlateRun, exit_code
-from pytest_clinical_drift.ranking.report import summary_lines
+from pytest_clinical_drift.ranking.gate import INTEGRITY, GatedSlate, SlateJudgement, SlateRun
+from pytest_clinical_drift.ranking.report import render_slate, summary_lines
 from pytest_clinical_drift.report.clean import LONGEST_LINE, one_line
+from pytest_clinical_drift.results.files import write_json
 from pytest_clinical_drift.verdict.reasons import FigureState, Verdict
 
 PREFIX = "slate"
@@ -163,34 +164,45 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
             self._failed |= not outage
 
     def finish(self, session: pytest.Session) -> None:
-        """Judge and write each slate; one more result of each reaches terminal and junit like that of a test."""
+        """Judge and write each slate; one more result of each reaches terminal and junit like that of a test.
+
+        Exit code 0: PASS or CAUTION, 1: FAIL, 4: not written, 6: something not evaluated, 7: a part of the tests.
+        """
         if self.config.option.collectonly:
             return
         for slug, slate in self.run.slates.items():
-            if (judged := slate.verdict()) is None:
+            if not slate.judged:
                 continue
-            self._records[slug] = slate.record(judged)
+            self._records[slug] = record = slate.record()
             try:
-                self._written += self.run.write(slug, self._records[slug])
+                folder, page = self.run.root / self.run.results / slug, render_slate(record)
+                results = write_json(record, folder / "slate_results.json")
+                self._written += [results, write_atomically(folder / "slate_report.html", page)]
             except (InputError, OSError) as error:
                 self._problems.append(f"the results could not be written: {sentence(error)}")
-            verdict = str(judged.verdict)
+            verdict = record["verdict"]
             undecided = verdict in (Verdict.PARTIAL, FigureState.NOT_EVALUATED)
             whole = pytest_reports.ResultWithoutTest(
                 place=f"{PREFIX}/{slug}",
                 name="verdict",
                 verdict=verdict,
                 outcome="failed" if undecided or self.fails(verdict) else "passed",
-                message=one_line(f"{verdict}: {'; '.join(map(str, judged.reasons))}".rstrip(": "), LONGEST_LINE),
+                message=one_line(f"{verdict}: {'; '.join(record['reasons'])}".rstrip(": "), LONGEST_LINE),
                 figures=[("verdict", verdict)],
                 error=undecided,
             )
             pytest_reports.report_whole(session, whole)
-        if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-            verdicts = [record["verdict"] for record in self._records.values()]
-            failed = self._failed or any(self.fails(verdict) for verdict in verdicts)
-            code = exit_code(verdicts, failed=failed, incomplete=self._incomplete)
-            session.exitstatus = 4 if self._problems and code != 1 else code
+        if session.exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            return
+        verdicts = [record["verdict"] for record in self._records.values()]
+        if self._failed or any(map(self.fails, verdicts)):
+            session.exitstatus = 1
+        elif self._problems:
+            session.exitstatus = 4
+        elif self._incomplete or FigureState.NOT_EVALUATED in verdicts:
+            session.exitstatus = 6
+        else:
+            session.exitstatus = 7 if Verdict.PARTIAL in verdicts else 0
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         for slug, record in self._records.items():

@@ -1,21 +1,27 @@
 """What became of frozen predictions: hit rate, enrichment over chance and over fame, calibration, time to event.
 
-Per tier and per disease. High-signal outcomes make a hit; each pair counts once. Every figure is a function of counts
-per disease, so that its interval comes from resampling whole diseases: predictions for one disease share its trials,
-they are not independent. A single disease gets exact binomial limits of its hit rate instead.
+Two readings of a slate: all outcomes, as published figures do, and what was really foreseen, as the gate does. Per tier
+and per disease. High-signal outcomes make a hit; each pair counts once. Every figure is a function of counts per
+disease, so that its interval comes from resampling whole diseases: predictions for one disease share its trials, they
+are not independent. A single disease gets exact binomial limits of its hit rate instead.
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.metrics.intervals import Interval, proportion_interval
-from pytest_clinical_drift.ranking.figure_types import Array, Figure, SlateCode
-from pytest_clinical_drift.ranking.view import View, count_by_decile
+from pytest_clinical_drift.ranking.figure_types import Array, Cell, Figure, SlateCode, ViewFigures
+from pytest_clinical_drift.ranking.slate import PAIR, Slate
 from pytest_clinical_drift.verdict.bands import TIERS
+
+if TYPE_CHECKING:
+    import polars as pl
 
 ALL = "all"
 """Stands for all tiers together."""
@@ -24,33 +30,110 @@ _MIN_DEFINED = 0.9
 """Share of the resamples in which the figure must be defined for an interval to be given."""
 _RESAMPLED = ("hit_rate", "enrichment_vs_random", "enrichment_vs_popularity", "score_gap")
 """Figures with an interval."""
+DECILES = 10
+
+
+# -- the two readings
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """The figures of one tier (or all), over the slate or one disease."""
+class View:
+    """The predictions that count, and the candidates beside them."""
 
-    predictions: int
-    hits: int
-    figures: dict[str, Figure]
+    rows: Array
+    """Ordered by disease and rank, with the fields disease, tier, score, decile; hit (the pair has a high-signal
+    outcome), touched (it has any), day (from freeze to its first high-signal outcome, nan without a dated one); first
+    and first_in_tier (first row of its pair, over all and in its tier: hits are counted over distinct pairs)."""
+    diseases: tuple[str, ...]
+    candidates: Array
+    """Scored candidates of the slate's diseases, counted per disease (rows) and breadth decile (columns)."""
+    candidate_hits: Array
+    no_baseline: SlateCode | None
+    """Why no candidates are counted."""
+    followed: bool
+    """Whether any outcome is recorded outside the slate; if not, perhaps nobody looked there."""
+    left_out: int
+    """Distinct pairs that do not take part because they were known at freeze."""
 
 
-@dataclass(frozen=True, slots=True)
-class ViewFigures:
-    """What the results file says of one reading of a slate."""
+def all_outcomes(slate: Slate) -> View:
+    return _view(slate, slate.predictions, slate.candidates, slate.outcomes)
 
-    tiers: dict[str, Cell]
-    """Tier name, or "all"."""
-    by_disease: tuple[dict[str, Any], ...]
-    """Name and tiers of each disease."""
-    calibration_bins: tuple[dict[str, float], ...]
-    """Mean score, predictions and hits of each tenth of the predictions, by score."""
-    days_to_event: tuple[dict[str, Any], ...]
-    """Tier, and days to the first high-signal outcome, of every hit that is dated."""
-    pairs_known_at_freeze: int
-    """Distinct pairs that do not take part for that reason."""
-    observed: bool
-    """Whether any pair has a high-signal outcome, in the slate or among the other candidates."""
+
+def prospective(slate: Slate) -> View:
+    """Distinct pairs that were open at freeze, and the outcomes that came afterwards.
+
+    A pair known at freeze, or with a high-signal outcome that is not proven younger, can no longer be discovered: it is
+    neither hit nor miss, in the slate and among the candidates alike.
+    """
+    closed = slate.outcomes.filter(high=True, prospective=False)
+    predictions, candidates = (
+        None if pairs is None else pairs.filter(known=False).join(closed, on=PAIR, how="anti")
+        for pairs in (slate.predictions.filter(repeated=False), slate.candidates)
+    )
+    return _view(slate, predictions, candidates, slate.outcomes.filter(prospective=True))
+
+
+def breadth_deciles(breadth: Array, deciles: int = DECILES) -> Array:
+    """NTILE(10) over drugs by the number of diseases they are labelled for; drugs are given in name order.
+
+    Ties go by drug name, drugs without any label (breadth 0) take part. As in SQL the first n mod 10 hold one more.
+    """
+    tiles = np.empty(len(breadth), dtype=np.int64)
+    for tile, drugs in enumerate(np.array_split(np.argsort(breadth, kind="stable"), deciles)):
+        tiles[drugs] = tile
+    return tiles
+
+
+def count_by_decile(disease: Array, decile: Array, diseases: int) -> Array:
+    counts = np.bincount(disease * np.int64(DECILES) + decile, minlength=diseases * DECILES)
+    return counts.reshape(diseases, DECILES).astype(np.float64)
+
+
+def _view(slate: Slate, predictions: pl.DataFrame, candidates: pl.DataFrame | None, outcomes: pl.DataFrame) -> View:
+    import polars as pl
+
+    high = pl.col("high")
+    known = outcomes.group_by(PAIR).agg(day=pl.col("day").filter(high).min(), hit=high.any(), touched=True)
+    deciles = breadth_deciles(slate.breadth if slate.breadth is not None else np.zeros(len(slate.drugs), np.int64))
+    rows = (
+        predictions.sort("disease", "rank", maintain_order=True)
+        .join(known, on=PAIR, how="left", maintain_order="left")
+        .select(
+            pl.col("disease").to_physical().cast(pl.Int64),
+            "tier",
+            "score",
+            pl.col("day").cast(pl.Float64).fill_null(float("nan")),
+            pl.col("hit", "touched").fill_null(False),
+            decile=pl.lit(pl.Series(deciles)).gather(pl.col("drug").to_physical()),
+            first=pl.struct(PAIR).is_first_distinct(),
+            first_in_tier=pl.struct(*PAIR, "tier").is_first_distinct(),
+        )
+    )
+    missing = SlateCode.NO_POPULARITY if slate.breadth is None else None
+    if candidates is None:
+        missing, candidates = SlateCode.NO_CANDIDATES, predictions
+    counted = candidates.clear() if missing else candidates
+    scored, hits = (
+        count_by_decile(
+            pairs["disease"].to_physical().to_numpy(),
+            deciles[pairs["drug"].to_physical().to_numpy()],
+            len(slate.diseases),
+        )
+        for pairs in (counted, counted.join(known.filter("hit"), on=PAIR, how="semi"))
+    )
+    return View(
+        rows=rows.to_numpy(structured=True),
+        diseases=slate.diseases,
+        candidates=scored,
+        candidate_hits=hits,
+        no_baseline=missing,
+        followed=missing is None and not slate.outcomes.join(slate.predictions, on=PAIR, how="anti").is_empty(),
+        left_out=slate.predictions.n_unique(PAIR) - predictions.n_unique(PAIR),
+    )
+
+
+# -- their figures
 
 
 def evaluate(view: View, *, confidence: float = 0.95) -> ViewFigures:
@@ -99,16 +182,28 @@ def measure(view: View, tier: int | None, weights: Array | None, confidence: flo
             intervals = {name: _percentiles(resampled[name], confidence, diseases) for name in _RESAMPLED}
         else:
             intervals = _exact(count, values["expected_hit_rate"], confidence)
+        n, no_rate = count["predictions"], view.no_baseline or SlateCode.NO_OPEN_CANDIDATE
+        no_gap = SlateCode.NO_MISS if count["hit_rows"] else SlateCode.NO_HIT
+        about = {  # how many each is taken over, and why it may be undefined
+            "hit_rate": (n, SlateCode.NO_PREDICTION),
+            "enrichment_vs_random": (n, SlateCode.NO_HIT),
+            "enrichment_vs_popularity": (n, SlateCode.NO_DECILE_HIT if values["expected_hit_rate"] == 0 else no_rate),
+            "expected_hit_rate": (n, no_rate),
+            "precision_proxy": (count["touched"], SlateCode.NO_OUTCOME),
+            "mean_score_hits": (count["hit_rows"], SlateCode.NO_HIT),
+            "mean_score_misses": (count["missed_rows"], SlateCode.NO_MISS),
+            "score_gap": (n, no_gap),
+        }
         figures = {
-            name: Figure.undefined(missing if count["predictions"] else SlateCode.NO_PREDICTION, over)
+            name: Figure.undefined(missing if n else SlateCode.NO_PREDICTION, over)
             if np.isnan(values[name])
             else Figure(values[name], over, interval=intervals.get(name))
-            for name, (over, missing) in _about(count, values, view).items()
+            for name, (over, missing) in about.items()
         }
         if tier is None:
             del figures["enrichment_vs_random"]  # the whole against itself is 1 by construction
         days = dated["day"] if at == 0 else dated["day"][dated["disease"] == at - 1]
-        yield Cell(count["predictions"], count["hits"], figures | _time_to_event(days))
+        yield Cell(n, count["hits"], figures | _time_to_event(days))
 
 
 def _counts(view: View, tier: int | None) -> tuple[dict[str, Array], Array]:
@@ -157,24 +252,6 @@ def _statistics(sums: Mapping[str, Array]) -> dict[str, Array]:
         "mean_score_misses": misses,
         # above 0 where higher scores come true more often
         "score_gap": hits - misses,
-    }
-
-
-def _about(count: Mapping[str, int], values: Mapping[str, float], view: View) -> dict[str, tuple[int, SlateCode]]:
-    """Of each figure how many it is taken over, and why it may be undefined."""
-    n, no_rate = count["predictions"], view.no_baseline or SlateCode.NO_OPEN_CANDIDATE
-    return {
-        "hit_rate": (n, SlateCode.NO_PREDICTION),
-        "enrichment_vs_random": (n, SlateCode.NO_HIT),
-        "enrichment_vs_popularity": (
-            n,
-            no_rate if np.isnan(values["expected_hit_rate"]) else SlateCode.NO_DECILE_HIT,
-        ),
-        "expected_hit_rate": (n, no_rate),
-        "precision_proxy": (count["touched"], SlateCode.NO_OUTCOME),
-        "mean_score_hits": (count["hit_rows"], SlateCode.NO_HIT),
-        "mean_score_misses": (count["missed_rows"], SlateCode.NO_MISS),
-        "score_gap": (n, SlateCode.NO_MISS if count["hit_rows"] else SlateCode.NO_HIT),
     }
 
 

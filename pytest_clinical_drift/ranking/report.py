@@ -1,29 +1,18 @@
-"""The results record of one slate, and what is shown from it: the lines of the terminal, and the self-contained page,
-whose template draws the charts and escapes names."""
+"""What is shown of a slate's record: the lines of the terminal, and the self-contained page, whose template draws the
+charts and escapes names."""
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 from tabulate import tabulate
 
-from pytest_clinical_drift.ranking.figure_types import Figure, SlateCode, SlateJudgement, SlateReason, SlateVerdict
-from pytest_clinical_drift.ranking.prospective import Cell, ViewFigures
-from pytest_clinical_drift.ranking.slate import Slate
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.report.page import page_source
 from pytest_clinical_drift.report.words import limit_numbers, rounded
 from pytest_clinical_drift.verdict.bands import TIERS
-from pytest_clinical_drift.versions import package_versions
 
-SCHEMA = 1
-_MEANING = (
-    "The gate looks at pairs that were open when the slate was frozen, and at high-signal outcomes dated after it. "
-    "Figures over all outcomes follow the published formulas; outcomes older than the slate are in them, so they show "
-    "agreement with history, not foresight. A score is an order, not a probability."
-)
 _PUBLISHED = {
     "hit_rate": "hit rate",
     "enrichment_vs_random": "vs random",
@@ -35,74 +24,6 @@ _PUBLISHED = {
 _MOST_DISEASES = 40
 """Diseases on the page; the results file has all of them."""
 _MOST_BARS = 24
-
-
-def slate_record(
-    slate: Slate,
-    verdict: SlateVerdict,
-    judged: Sequence[SlateJudgement],
-    foreseen: ViewFigures,
-    everything: ViewFigures,
-    made_of: Mapping[str, Any],
-) -> dict[str, Any]:
-    """`slate_results.json`: every figure with its count, its interval or the reason why there is none."""
-    return {
-        "schema": SCHEMA,
-        "slate_id": slate.id,
-        "created_at": slate.created_at.isoformat(),
-        "verdict": str(verdict.verdict),
-        "reasons": [str(reason) for reason in verdict.reasons],
-        "observed": _observed(foreseen),
-        "predictions": len(slate.predictions),
-        "distinct_pairs": int((~slate.predictions["repeated"]).sum()),
-        "diseases": len(slate.diseases),
-        "candidates": None if slate.candidates is None else len(slate.candidates),
-        "outcomes": len(slate.outcomes),
-        "notes": list(slate.notes),
-        "judgements": [
-            {"metric": item.metric, "verdict": str(item.verdict), **_plain(item.figure), "limit": item.limit}
-            | {"detail": str(item.detail or "")}
-            for item in judged
-        ],
-        "prospective": _plain(foreseen),
-        "all_outcomes": _plain(everything),
-        "temporal_auc_by_year": {year: value for item in judged for year, value in item.per_year.items()},
-        "what_this_means": _MEANING,
-        "manifest": {
-            "versions": package_versions(),
-            "slate": slate.manifest.as_json() if slate.manifest is not None else None,
-            **made_of,
-        },
-    }
-
-
-def _observed(figures: ViewFigures) -> str:
-    """What the reader must know first: whether anything prospective was seen at all."""
-    cell, known = figures.tiers["all"], figures.pairs_known_at_freeze
-    left_out = f" {known} pairs were known at freeze and take no part." if known else ""
-    if not figures.observed:
-        nothing = str(SlateReason(SlateCode.NOTHING_OBSERVED))
-        return f"{nothing[0].upper()}{nothing[1:]}.{left_out}"
-    came_true = f"{cell.hits} of {cell.predictions} open predictions"
-    return f"{came_true} have a high-signal outcome dated after the freeze.{left_out}"
-
-
-def _plain(value: Any) -> Any:
-    """What is put into the record, as JSON has it."""
-    if isinstance(value, Figure):
-        figure: dict[str, Any] = {"value": value.value, "n": value.n}
-        if value.interval is not None:
-            figure["interval"] = [value.interval.low, value.interval.high]
-        if value.value is None:
-            figure |= {"reason": str(value.reason), "reason_code": value.reason.code if value.reason else None}
-        return figure
-    if isinstance(value, Cell):
-        return {"predictions": value.predictions, "hits": value.hits, **_plain(value.figures)}
-    if isinstance(value, ViewFigures):
-        return {part.name: _plain(getattr(value, part.name)) for part in fields(value) if part.name != "observed"}
-    if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
-    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def summary_lines(record: Mapping[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pytest_clinical_drift.ranking.view import breadth_deciles
+from pytest_clinical_drift.ranking.prospective import breadth_deciles
 
 CREATED = datetime.datetime(2025, 1, 15, 9, 30, tzinfo=datetime.UTC)
 

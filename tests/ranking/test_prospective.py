@@ -10,10 +10,9 @@ import pytest
 from simulate import make_world, write_world
 from small_slate import CANDIDATES, CREATED, LABELS, OUTCOME, OUTCOMES, PREDICTION, ROWS
 
-from pytest_clinical_drift.ranking.figure_types import SlateCode, SlateReason
-from pytest_clinical_drift.ranking.prospective import Cell, ViewFigures, evaluate
+from pytest_clinical_drift.ranking.figure_types import Cell, SlateCode, SlateReason, ViewFigures
+from pytest_clinical_drift.ranking.prospective import all_outcomes, breadth_deciles, evaluate, prospective
 from pytest_clinical_drift.ranking.slate import Slate, read_slates
-from pytest_clinical_drift.ranking.view import all_outcomes, breadth_deciles, prospective
 
 WriteSlate = Callable[..., Slate]
 

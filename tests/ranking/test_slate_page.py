@@ -9,10 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_clinical_drift.ranking.figure_types import Figure, SlateJudgement, SlateVerdict
-from pytest_clinical_drift.ranking.gate import SlateRun
+from pytest_clinical_drift.ranking.figure_types import Figure, SlateCode, SlateReason
+from pytest_clinical_drift.ranking.gate import SlateJudgement, SlateRun
 from pytest_clinical_drift.ranking.report import calibration, forest, render_slate, time_to_event
 from pytest_clinical_drift.report.page import environment
+from pytest_clinical_drift.verdict.bands import PRIMARY
 
 
 def drawn(name: str, chart: Any) -> ElementTree.Element:
@@ -67,9 +68,10 @@ def test_page_tells_figures_and_reasons(write_folder: Callable[..., Path], tmp_p
     """Both readings stand on the page, with intervals, reasons for what is missing, and remarks on the data."""
     (slate,) = SlateRun(write_folder(), tmp_path).slates.values()
     temporal = SlateJudgement("temporal_auc", "PASS", Figure(0.9, 2), per_year={"2016": 0.9, "2017": None})
-    slate.judged["temporal_auc"] = temporal
-    slate.tests = ("integrity", "temporal_auc")
-    record = slate.record(SlateVerdict("CAUTION", ("for a reason",)))
+    why = SlateReason(SlateCode.BY_DISEASE, {"reasons": "for a reason"})
+    slate.judged = {PRIMARY: SlateJudgement(PRIMARY, "CAUTION", Figure(2 / 3, 2), "", why), "temporal_auc": temporal}
+    slate.tests = (PRIMARY, "temporal_auc")
+    record = slate.record()
     assert record["prospective"]["tiers"]["high"]["enrichment_vs_popularity"]["value"] == pytest.approx(2 / 3)
     assert [item["disease"] for item in record["prospective"]["by_disease"]] == ["Xanthosis", "Ypsilosis"]
     page = render_slate(record)
