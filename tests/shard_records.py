@@ -94,7 +94,7 @@ def written(run: ShardRun) -> Path:
     """The folder of a shard, with both records and a folder of transcripts."""
     (run.folder / TRANSCRIPTS).mkdir(parents=True)
     write_json(to_plain(run.result), run.folder / RESULTS_FILE)
-    write_inputs(run.folder, run.inputs, run.inputs.deciders, run.manifest, (), window=WINDOW)
+    write_inputs(run.folder, run.inputs, run.result, (), WINDOW)
     return run.folder
 
 

@@ -66,7 +66,7 @@ class FinishedRun:
     ) -> list[Path]:
         """Write everything into the run's folder and publish it; a run over the full set also lies on top."""
         written = self.write(folder.draft, transcripts, sheet)
-        write_inputs(folder.draft, self.inputs, self.result.deciders, self.result.manifest, judged, window=window)
+        write_inputs(folder.draft, self.inputs, self.result, judged, window)
         return folder.publish(written, on_top=self.result.verdict != Verdict.PARTIAL)
 
     def summary(self, written: Sequence[Path], width: int, *, verbosity: int = 0, merged: bool = False) -> list[str]:

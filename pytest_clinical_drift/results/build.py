@@ -10,7 +10,7 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.metrics.recall import mean, mean_curve
 from pytest_clinical_drift.results.manifest import Manifest
 from pytest_clinical_drift.results.models import CaseResult, IntervalRecord, LimitRecord, ReviewRecord, RunResult
-from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState, CaseAssessment
+from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.baseline import BaselineComparison
 from pytest_clinical_drift.verdict.case import count_findings
@@ -51,6 +51,7 @@ def build_result(
     values = {item.metric: item.value for item in verdict.judgements}
     intervals = {item.metric: item.interval for item in verdict.judgements if item.interval is not None}
     selected, known = {case.case_id for case in cases}, {case.id for case in case_set}
+    alarms = Counter((alarm.kind, alarm.state) for run in runs for alarm in run.alarms)
     confidence, judge = thresholds.set.confidence, manifest.judged
     continuity = mean(run.alignment for run in complete)
     missing = next((run.alignment_reason for run in complete if run.alignment_reason), "")
@@ -78,7 +79,9 @@ def build_result(
         confidence_intervals={name: IntervalRecord(**_fields(interval)) for name, interval in intervals.items()},
         limits={name: _limits(limits) for name, limits in thresholds.metrics.items()},
         gated_by_default=tuple(thresholds.implied_metrics),
-        alarms=_alarm_counts(runs),
+        alarms={
+            kind: {state: alarms[kind, state] for state in AlarmState} for kind in sorted({kind for kind, _ in alarms})
+        },
         findings=count_findings(runs),
         hazards={
             hazard: tuple(case.id for case in case_set if hazard in case.hazards)
@@ -127,8 +130,3 @@ def _limits(limits: MetricLimits) -> LimitRecord:
         caution_value=limits.caution_limit.value,
         **limits.model_dump(include={"direction", "worst", "why"}),
     )
-
-
-def _alarm_counts(runs: Sequence[CaseAssessment]) -> dict[AlarmKind, dict[AlarmState, int]]:
-    found = Counter((alarm.kind, alarm.state) for run in runs for alarm in run.alarms)
-    return {kind: {state: found[kind, state] for state in AlarmState} for kind in sorted({kind for kind, _ in found})}

@@ -60,8 +60,14 @@ def read_record(file: Path, check: Callable[[Any], T], named: str, what: str, ve
     """The content of a file of this version, as `check` takes it; InputError in one sentence where it is not one."""
     try:
         content = parse_json(file.read_text(encoding="utf-8"))
-        if isinstance(content, dict):
-            _check_version(content.get("schema_version"), named, version)
+        if isinstance(content, dict) and (written := content.get("schema_version")) != version:
+            by, advice = "an older", "run again with --model replay:TRANSCRIPTS to write it anew"
+            if isinstance(written, int) and written > version:
+                by, advice = "a newer", "install a newer pytest-clinical-drift"
+            found = f"schema version {written}" if isinstance(written, int) else "no schema_version"
+            raise InputError(
+                f"{named}: written by {by} version of this package ({found}, this one reads {version}); {advice}"
+            )
         return check(content)
     except (OSError, UnicodeDecodeError) as error:
         why = f"cannot be read ({getattr(error, 'strerror', None) or type(error).__name__})"
@@ -73,14 +79,3 @@ def read_record(file: Path, check: Callable[[Any], T], named: str, what: str, ve
     except (ValueError, RecursionError) as error:
         fault = error.msg if isinstance(error, JSONFault) else "not JSON"
         raise InputError(f"{named}: not a {what} ({fault})") from None
-
-
-def _check_version(version: Any, named: str, ours: int) -> None:
-    if version == ours:
-        return
-    known = isinstance(version, int)
-    written = f"schema version {version}" if known else "no schema_version"
-    by, advice = "an older", "run again with --model replay:TRANSCRIPTS to write it anew"
-    if known and version > ours:
-        by, advice = "a newer", "install a newer pytest-clinical-drift"
-    raise InputError(f"{named}: written by {by} version of this package ({written}, this one reads {ours}); {advice}")

@@ -94,7 +94,6 @@ class RunInputs(GateInputs):
     window: int
     """Tokens of a conversation that one reading held."""
     judged: tuple[StoredJudgement, ...]
-    """What was made of each conversation."""
 
 
 def manifest_hash(manifest: Manifest) -> str:
@@ -110,24 +109,17 @@ def options_hash(gate: GateInputs, window: int) -> str:
 
 def check_inputs(folder: Path, inputs: RunInputs, result: RunResult) -> None:
     """InputError where a folder's results and `run.json` are not of one run, or were changed."""
-    if fault := _contradiction(inputs, result):
-        raise InputError(f"{folder}: {fault}")
-
-
-def _contradiction(inputs: RunInputs, result: RunResult) -> str:
-    """In what the two records of a run contradict each other; empty where they are of one run."""
-    manifest, hashes = result.manifest, result.manifest.hashes
+    manifest, hashes, both = result.manifest, result.manifest.hashes, f"{folder}: its results and its run.json"
     if inputs.manifest != manifest_hash(manifest):
-        return "its results and its run.json belong to different runs, or one of them was changed"
+        raise InputError(f"{both} belong to different runs, or one of them was changed")
     if hash_cases(inputs.cases) != hashes.cases or inputs.thresholds.fingerprint() != hashes.thresholds:
-        return "the cases or thresholds in run.json are not those of the run"
+        raise InputError(f"{folder}: the cases or thresholds in run.json are not those of the run")
     ours = (inputs.stride, inputs.ner, inputs.repeats, inputs.probe_every_turn, inputs.single_message)
     theirs = (manifest.stride, manifest.ner, manifest.repeats, manifest.probes == "all", manifest.single_message)
     if ours != theirs or hashes.options not in (None, options_hash(inputs, inputs.window)):
-        return "its results and its run.json name different options; one of them was changed"
+        raise InputError(f"{both} name different options; one of them was changed")
     if inputs.deciders != result.deciders:
-        return "its results and its run.json name different judges or reviewers; one of them was changed"
-    return ""
+        raise InputError(f"{both} name different judges or reviewers; one of them was changed")
 
 
 def store_judged(judged: Mapping[Group, JudgedConversation]) -> list[StoredJudgement]:
@@ -145,18 +137,12 @@ def store_judged(judged: Mapping[Group, JudgedConversation]) -> list[StoredJudge
 
 
 def write_inputs(
-    folder: Path,
-    gate: GateInputs,
-    deciders: Deciders,
-    manifest: Manifest,
-    stored: Sequence[StoredJudgement],
-    *,
-    window: int,
+    folder: Path, gate: GateInputs, result: RunResult, stored: Sequence[StoredJudgement], window: int
 ) -> Path:
     """Write `run.json` beside the results."""
     known = {name: getattr(gate, name) for name in GateInputs.model_fields}
-    name = manifest_hash(manifest)
-    inputs = RunInputs(**known, manifest=name, deciders=deciders, window=window, judged=tuple(stored))
+    name, judged = manifest_hash(result.manifest), tuple(stored)
+    inputs = RunInputs(**known, manifest=name, deciders=result.deciders, window=window, judged=judged)
     plain = inputs.model_dump(mode="json", by_alias=True)
     return write_atomically(folder / INPUTS_FILE, json.dumps(plain, ensure_ascii=True) + "\n")
 

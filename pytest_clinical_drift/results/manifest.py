@@ -8,10 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pytest_clinical_drift.judging.calibration_file import Calibration
 
 
-def _is_price(value: object) -> bool:
-    return isinstance(value, int | float) and 0 <= value < 1e9
-
-
 class Record(BaseModel):
     """Part of the record; keys that are not known are ignored."""
 
@@ -92,7 +88,8 @@ class ShardRecord(Record):
         if self.index > self.count:
             raise ValueError(f"index must be 1 to {self.count}, found {self.index}")
         prices = self.settings.get("prices") or (0, 0)
-        if not isinstance(prices, list | tuple) or len(prices) != 2 or not all(map(_is_price, prices)):
+        numbers = isinstance(prices, list | tuple) and all(isinstance(price, int | float) for price in prices)
+        if not numbers or len(prices) != 2 or not all(0 <= price < 1e9 for price in prices):
             raise ValueError("prices must be two numbers")
         return self
 

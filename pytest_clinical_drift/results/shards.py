@@ -1,6 +1,6 @@
 """The shards of a run: found below folders, checked to be parts of one run, with what is missing of it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,7 +73,17 @@ def find_shards(paths: Sequence[Path]) -> Shards:
             if (other := owner.setdefault(case.case_id, run)) is not run:
                 shards = f"{run.shard} and {other.shard}"
                 raise InputError(f"merge {run.folder}: {shards} both have the case {case.case_id}")
-    missing, lacking = _what_is_missing(used[0], set(newest), owner)
+    missing: list[str] = []
+    lacking: dict[str, str] = {}
+    count = used[0].record.count
+    for index, expected in enumerate(deal_cases(used[0].inputs.cases, count), start=1):
+        shard, absent = Shard(index, count), [case_id for case_id in expected if case_id not in owner]
+        if absent and index in newest:
+            missing.append(f"{shard}: {len(absent)} of its {len(expected)} cases were not run")
+            lacking |= dict.fromkeys(absent, f"{shard} did not run it")
+        elif absent:
+            missing.append(f"{shard} is missing ({len(expected)} case{'s' * (len(expected) > 1)})")
+            lacking |= dict.fromkeys(absent, f"{shard} is missing")
     return Shards(used, tuple(replaced), (*missing, *broken), lacking)
 
 
@@ -82,14 +92,22 @@ class _Broken(Exception):
 
 
 def _read_all(paths: Sequence[Path]) -> tuple[list[ShardRun], list[str]]:
-    """Every shard below these folders, each once, and sentences on those that are broken."""
+    """Every shard in or below these folders, each once, and sentences on those that are broken; drafts are left out."""
     runs: list[ShardRun] = []
     broken: list[str] = []
     seen: set[Path] = set()
+    names = (RESULTS_FILE, INPUTS_FILE)
     for path in paths:
-        if not (folders := _run_folders(path)):
+        if not path.is_dir():
+            raise InputError(f"merge {path}: not a folder")
+        folders = {path}
+        if not any((path / name).exists() for name in names):
+            files = [file.relative_to(path) for name in names for file in path.rglob(name)]
+            drafts = {file for file in files if any(part.startswith(".") for part in file.parts)}
+            folders = {path / file.parent for file in files if file not in drafts}
+        if not folders:
             broken.append(f"{path} holds no run")
-        for folder in folders:
+        for folder in sorted(folders):
             if (place := folder.resolve()) in seen:
                 continue
             seen.add(place)
@@ -99,17 +117,6 @@ def _read_all(paths: Sequence[Path]) -> tuple[list[ShardRun], list[str]]:
             except _Broken as error:
                 broken.append(str(error))
     return runs, broken
-
-
-def _run_folders(path: Path) -> list[Path]:
-    """The folder where it holds a run, else those below it that do; an unpublished draft is not looked at."""
-    if not path.is_dir():
-        raise InputError(f"merge {path}: not a folder")
-    names = (RESULTS_FILE, INPUTS_FILE)
-    if any((path / name).exists() for name in names):
-        return [path]
-    files = [file.relative_to(path) for name in names for file in path.rglob(name)]
-    return sorted({path / file.parent for file in files if not any(part.startswith(".") for part in file.parts)})
 
 
 def _read(folder: Path, *, named: bool) -> ShardRun | None:
@@ -137,9 +144,6 @@ def _read(folder: Path, *, named: bool) -> ShardRun | None:
             "run the shards again"
         )
     return run
-
-
-# -- whether they are parts of one run
 
 
 def _check_alike(first: ShardRun, other: ShardRun) -> None:
@@ -182,20 +186,3 @@ def _identity(run: ShardRun) -> dict[str, Any]:
         "the baseline": inputs.baseline,
         "the options": [getattr(inputs, name) for name in gate],
     }
-
-
-def _what_is_missing(
-    first: ShardRun, present: Collection[int], had: Collection[str]
-) -> tuple[list[str], dict[str, str]]:
-    """Sentences on shards that are missing or not whole, and the cases that nobody has, each with why."""
-    sentences: list[str] = []
-    lacking: dict[str, str] = {}
-    for index, expected in enumerate(deal_cases(first.inputs.cases, first.record.count), start=1):
-        shard, absent = Shard(index, first.record.count), [case_id for case_id in expected if case_id not in had]
-        if absent and index in present:
-            sentences.append(f"{shard}: {len(absent)} of its {len(expected)} cases were not run")
-            lacking |= dict.fromkeys(absent, f"{shard} did not run it")
-        elif absent:
-            sentences.append(f"{shard} is missing ({len(expected)} case{'s' * (len(expected) > 1)})")
-            lacking |= dict.fromkeys(absent, f"{shard} is missing")
-    return sentences, lacking

@@ -47,7 +47,7 @@ LIMIT = LimitRecord.model_validate(
 
 def write(folder: Path, **changed: Any) -> Path:
     inputs = gate(**changed)
-    return write_inputs(folder, inputs, Deciders(), results(inputs).manifest, (), window=WINDOW)
+    return write_inputs(folder, inputs, results(inputs), (), WINDOW)
 
 
 def plain(file: Path) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def test_the_file_holds_the_inputs(tmp_path: Path) -> None:
     """Everything that was given comes back; limits are called as in a thresholds file, and any reader takes ASCII."""
     patient = gate().cases[0].model_copy(update={"persona_id": "Brühl"})
     given = gate(strict=True, stride=2, cases=(patient,), baseline=with_limits(), signed=("anna",))
-    file = write_inputs(tmp_path, given, Deciders("big", READ), results(given).manifest, (), window=WINDOW)
+    file = write_inputs(tmp_path, given, results(given, deciders=Deciders("big", READ)), (), WINDOW)
     assert file == tmp_path / "run.json"
     assert file.read_bytes().isascii()
     assert plain(file)["thresholds"]["metrics"]["recall_at_t10"]["pass"] == [">", 0.8]
@@ -148,7 +148,7 @@ def test_a_caution_fails_its_test_where_the_run_is_strict(
 def test_options_are_hashed_as_the_file_holds_them(tmp_path: Path) -> None:
     """Whoever has run.json can make the hash again, whatever its fields are called in Python."""
     given = gate(strict=True, probe="Write it down.", signed=("anna",), baseline=with_limits())
-    content = plain(write_inputs(tmp_path, given, Deciders(), results(given).manifest, (), window=WINDOW))
+    content = plain(write_inputs(tmp_path, given, results(given), (), WINDOW))
     kept = {name: content[name] for name in ("strict", "probe", "signed", "baseline", "baseline_remarks", "window")}
     assert options_hash(given, WINDOW) == content_hash(kept)
     assert content["manifest"] == manifest_hash(results(given).manifest)
