@@ -14,7 +14,7 @@ from pytest_clinical_drift.conversation.progress import terminal_progress
 from pytest_clinical_drift.errors import InputError, sentence
 from pytest_clinical_drift.gate.estimate import estimate
 from pytest_clinical_drift.gate.handoff import CaseResults, hand_selection, wait_for
-from pytest_clinical_drift.gate.inside_pytest import junit_of, name_suite, write_error_line
+from pytest_clinical_drift.gate.inside_pytest import name_suite
 from pytest_clinical_drift.gate.items import (
     STUDY,
     CaseItem,
@@ -26,12 +26,11 @@ from pytest_clinical_drift.gate.items import (
     own_scores,
     take_selection,
 )
+from pytest_clinical_drift.gate.ledger import record_run
 from pytest_clinical_drift.gate.publishing import (
     FinishedRun,
     delayed_interrupt,
     ending_remarks,
-    enter_in_ledger,
-    publish_run,
     whole_result,
     write_summary,
 )
@@ -42,6 +41,7 @@ from pytest_clinical_drift.gate.settings import read_settings
 from pytest_clinical_drift.judging.for_reviewers import others_named
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.words import counted
+from pytest_clinical_drift.results.inputs import store_judged
 from pytest_clinical_drift.scoring.events import cannot_happen
 from pytest_clinical_drift.subjects.base import RunStopped
 from pytest_clinical_drift.verdict.metric_table import EVENT_METRICS
@@ -201,7 +201,6 @@ class ActivePlugin(GroupsPlugin):
             result = self._results.made[case_id]
             self.collected.add(result.verdict)
             write_figures(self.config, report, case_properties(result.verdict, self.run.session.name), result.text)
-            write_error_line(junit_of(self.config), report)
         elif report.failed and getattr(report, "drift_outage", False):
             self.collected.outages += 1
         elif report.failed and not getattr(report, "drift_whole", False):
@@ -245,14 +244,16 @@ class ActivePlugin(GroupsPlugin):
         transcripts = {case.case_id: made[case.case_id].transcripts for case in self.collected.cases}
         if transcripts:
             result = judge_run(self.run, self.collected, transcripts)
-            self._finished = enter_in_ledger(result, self.run.inputs, self.run.results)
+            self._finished = FinishedRun(result, self.run.inputs, record_run(self.run.results, result))
         elif made:
             of = f"on {len(made)} of {counted(len(self.run.cases), 'case')}"
             remark = f"clinical-drift: your own tests {of}: no release verdict (add {STUDY} for the gate)"
             self._closing_remarks.append(remark)
         try:
             if self._finished is not None:
-                self._written = publish_run(self.run, self._finished, transcripts)
+                judged = store_judged({key: judged for key, judged in self.run.judged.items() if key[0] in transcripts})
+                window, folder = self.run.session.options.window, self.run.folder
+                self._written = self._finished.publish(folder, transcripts, self.run.sheet, judged, window)
             else:
                 self.run.folder.publish((), on_top=False)
         except (InputError, OSError) as error:

@@ -75,22 +75,17 @@ def name_suite(config: pytest.Config, name: str) -> None:
         xml.suite_name = name
 
 
-def write_system_out(xml: LogXML | None, report: pytest.TestReport, text: str) -> None:
-    """Put a text into the junit file's `system-out` of a test, where such a file is written."""
-    if xml is not None:
-        element = ElementTree.Element("system-out")
-        element.text = text
-        xml.node_reporter(report).append(element)
-
-
-def write_error_line(xml: LogXML | None, report: pytest.TestReport) -> None:
-    """Give an error in the junit file its own line, without pytest's words around it; after pytest has written it."""
-    crash = getattr(report.longrepr, "reprcrash", None)
-    if xml is None or crash is None:
+def complete_junit(xml: LogXML | None, report: pytest.TestReport, system_out: str) -> None:
+    """Add `system-out` to a test that pytest has written, and give its error its own line without words around it."""
+    if xml is None:
         return
-    for element in xml.node_reporter(report).nodes:
-        if element.tag == "error":
+    written, crash = xml.node_reporter(report), getattr(report.longrepr, "reprcrash", None)
+    for element in written.nodes:
+        if element.tag == "error" and crash is not None:
             element.set("message", crash.message)
+    text = ElementTree.Element("system-out")
+    text.text = system_out
+    written.append(text)
 
 
 def write_junit(file: Path, suite: str, tests: Sequence[tuple[Sequence[pytest.TestReport], str]]) -> None:
@@ -99,8 +94,7 @@ def write_junit(file: Path, suite: str, tests: Sequence[tuple[Sequence[pytest.Te
     xml.pytest_sessionstart()
     for (decisive, *rest), text in tests:
         xml.pytest_runtest_logreport(decisive)
-        write_error_line(xml, decisive)
-        write_system_out(xml, decisive, text)
+        complete_junit(xml, decisive, text)
         for report in rest:
             xml.pytest_runtest_logreport(report)
     xml.pytest_sessionfinish()

@@ -11,6 +11,7 @@ from filelock import FileLock
 
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.results.manifest import Manifest
+from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import Attempts, InstrumentCheck
 from pytest_clinical_drift.subjects.control import CONTROLS
 from pytest_clinical_drift.verdict.reasons import Verdict
@@ -25,8 +26,9 @@ _UNKNOWN = "unknown"
 Entry = dict[str, Any]
 
 
-def record_run(folder: Path, manifest: Manifest, *, verdict: Verdict, selected: int, total: int) -> str:
+def record_run(folder: Path, result: RunResult) -> str:
     """Append the run and say which attempt it is; what cannot be written is said, never raised."""
+    manifest, verdict = result.manifest, result.verdict
     hashes, decoding = manifest.hashes, json.dumps(dict(manifest.decoding), sort_keys=True, default=str)
     entry = {
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -39,8 +41,8 @@ def record_run(folder: Path, manifest: Manifest, *, verdict: Verdict, selected: 
         "prompts": hashes.prompts,
         "judge": manifest.judge,
         "version": manifest.versions.get(PACKAGE),
-        "selected": selected,
-        "total": total,
+        "selected": result.cases_selected,
+        "total": result.cases_total,
         "verdict": str(verdict),
         "merged": sorted(shard.run for shard in manifest.merged_from),
     }
@@ -74,30 +76,25 @@ def ledger_above(place: Path) -> Path | None:
     return next((folder for folder in place.resolve().parents if (folder / FILE_NAME).is_file()), None)
 
 
-def attempts_of(folder: Path, manifest: Manifest) -> Attempts:
-    """All runs of this candidate."""
-    entries = _read(folder)
+def attempts_and_controls(folder: Path, manifest: Manifest) -> tuple[Attempts, InstrumentCheck | None]:
+    """All runs of this candidate; of controls, the newest run of each with this version, these cases and these limits
+    (None where none was run)."""
+    entries, hashes = _entries((folder / FILE_NAME).read_text(encoding="utf-8", errors="replace")), manifest.hashes
     mine, whole = _runs_of(manifest, entries)
-    same_model = sum(entry.get("subject") == manifest.model for entry in entries)
-    return Attempts(
+    attempts = Attempts(
         verdicts=tuple((entry["day"], entry["verdict"]) for entry in whole),
         subsets=len(mine) - len(whole),
-        others=same_model - len(mine),
+        others=sum(entry.get("subject") == manifest.model for entry in entries) - len(mine),
     )
-
-
-def controls_of(folder: Path, manifest: Manifest) -> InstrumentCheck | None:
-    """The newest run of each control with this version, these cases and these limits; None where none was run."""
-    hashes = manifest.hashes
     wanted = {"version": manifest.versions.get(PACKAGE), "cases": hashes.cases, "thresholds": hashes.thresholds}
     got: dict[str, str] = {}
-    for entry in _read(folder):
+    for entry in entries:
         kind, _, name = str(entry.get("subject")).partition(":")
         same = all(entry.get(key) == value for key, value in wanted.items())
         if kind == "control" and same and entry["verdict"] != Verdict.PARTIAL:
             got[name] = entry["verdict"]
     wrong = [name for name, verdict in got.items() if verdict != (Verdict.PASS if name == "steady" else Verdict.FAIL)]
-    return InstrumentCheck(len(got) - len(wrong), tuple(sorted(wrong)), len(CONTROLS)) if got else None
+    return attempts, InstrumentCheck(len(got) - len(wrong), tuple(sorted(wrong)), len(CONTROLS)) if got else None
 
 
 def _runs_of(manifest: Manifest, entries: list[Entry]) -> tuple[list[Entry], list[Entry]]:
@@ -105,10 +102,6 @@ def _runs_of(manifest: Manifest, entries: list[Entry]) -> tuple[list[Entry], lis
     candidate = (manifest.model, manifest.revision, manifest.hashes.system_prompt)
     mine = [entry for entry in entries if tuple(map(entry.get, _CANDIDATE)) == candidate]
     return mine, [entry for entry in mine if entry["verdict"] != Verdict.PARTIAL]
-
-
-def _read(folder: Path) -> list[Entry]:
-    return _entries((folder / FILE_NAME).read_text(encoding="utf-8", errors="replace"))
 
 
 def _entries(text: str) -> list[Entry]:

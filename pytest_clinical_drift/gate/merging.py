@@ -8,7 +8,8 @@ from pathlib import Path
 
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.evidence.entities import load_extractor
-from pytest_clinical_drift.gate.publishing import enter_in_ledger, write_run_junit
+from pytest_clinical_drift.gate.ledger import record_run
+from pytest_clinical_drift.gate.publishing import FinishedRun, write_run_junit
 from pytest_clinical_drift.gate.pytest_reports import Say, shown
 from pytest_clinical_drift.gate.reopened import rescore
 from pytest_clinical_drift.gate.set_result import SetResult, counts_of
@@ -34,7 +35,7 @@ def merge(folders: Sequence[Path], out: Path, junit: Path | None, say: Say) -> i
     collected, manifest = judge_shards(shards)
     given = [run.result.reviewed.records for run in shards.used if run.result.reviewed is not None]
     result = collected.result(manifest, collected.reviewed(max(given)) if given else None)
-    finished = enter_in_ledger(result, collected.inputs, out)
+    finished = FinishedRun(result, collected.inputs, record_run(out, result))
     folder = RunFolder(out)
     folder.create()
     for run in shards.used:

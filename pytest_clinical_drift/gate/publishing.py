@@ -12,7 +12,7 @@ from typing import Any
 from pytest_clinical_drift.cases.files import write_atomically
 from pytest_clinical_drift.gate.inside_pytest import write_junit
 from pytest_clinical_drift.gate.items import STUDY, DriftResult
-from pytest_clinical_drift.gate.ledger import attempts_of, controls_of, ledger_above, record_run
+from pytest_clinical_drift.gate.ledger import attempts_and_controls, ledger_above
 from pytest_clinical_drift.gate.pytest_reports import ResultWithoutTest, figure_lines, shown
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.set_result import SetResult, case_properties, set_properties
@@ -26,7 +26,7 @@ from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.report.terminal import fill, render_summary, verdict_line
 from pytest_clinical_drift.results.folders import CASE_PAGES, RunFolder
-from pytest_clinical_drift.results.inputs import GateInputs, StoredJudgement, store_judged, write_inputs
+from pytest_clinical_drift.results.inputs import GateInputs, StoredJudgement, write_inputs
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import Sheet, record_hash, standing_of
 from pytest_clinical_drift.verdict.reasons import Verdict
@@ -50,8 +50,8 @@ class FinishedRun:
         `place`: where the run lies whose ledger counts, unless it is written there.
         """
         results = write_results(self.result, folder)
-        home, manifest = ledger_above(place or folder), self.result.manifest
-        attempts, controls = (attempts_of(home, manifest), controls_of(home, manifest)) if home else (None, None)
+        home = ledger_above(place or folder)
+        attempts, controls = attempts_and_controls(home, self.result.manifest) if home else (None, None)
         sha256 = record_hash(folder)
         standing = standing_of(self.result, sha256, sheet, home=home, attempts=attempts, controls=controls)
         page = render_report(self.result, transcripts, self.inputs.thresholds, standing)
@@ -77,17 +77,6 @@ class FinishedRun:
             lines += [f"written: {shown(file)}" for file in written]
             lines.append(fill(next_step(result, shown(written[0].parent), merged=merged), width))
         return [*lines, *publish_markdown(result, slug)]
-
-
-def enter_in_ledger(result: RunResult, inputs: GateInputs, folder: Path) -> FinishedRun:
-    """A run that is over; its line goes into the ledger of the folder."""
-    counts = {"selected": result.cases_selected, "total": result.cases_total}
-    return FinishedRun(result, inputs, record_run(folder, result.manifest, verdict=result.verdict, **counts))
-
-
-def publish_run(run: GateRun, finished: FinishedRun, transcripts: Transcripts) -> list[Path]:
-    judged = store_judged({group: judged for group, judged in run.judged.items() if group[0] in transcripts})
-    return finished.publish(run.folder, transcripts, run.sheet, judged, run.session.options.window)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import pytest
 
-from pytest_clinical_drift.gate.inside_pytest import junit_of, write_error_line, write_system_out
+from pytest_clinical_drift.gate.inside_pytest import complete_junit, junit_of
 from pytest_clinical_drift.report.clean import LONGEST_LINE, loggable, one_line, printable
 
 Property = tuple[str, object]
@@ -29,12 +29,10 @@ class GateFailure(pytest.fail.Exception):  # type: ignore[name-defined, misc]  #
         self.line = one_line(message or text, LONGEST_LINE)
         """The same in one line."""
 
-
-def _with_line(text: Any, failure: GateFailure, nodeid: str) -> Any:
-    """What pytest made of a failure, with our one line for junit and the short summary."""
-    crash = text.reprcrash
-    crash.path, crash.lineno, crash.message = nodeid.partition("::")[0], 0, failure.line
-    return text
+    def put_line(self, longrepr: Any, nodeid: str) -> None:
+        """Into what pytest made of the failure, for junit and the short summary."""
+        crash = longrepr.reprcrash
+        crash.path, crash.lineno, crash.message = nodeid.partition("::")[0], 0, self.line
 
 
 class GroupsPlugin(ABC):
@@ -59,7 +57,7 @@ class GroupsPlugin(ABC):
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
         if call.excinfo is not None and isinstance(failure := call.excinfo.value, GateFailure):
-            report.longrepr = _with_line(report.longrepr, failure, report.nodeid)
+            failure.put_line(report.longrepr, report.nodeid)
         self.mark(report, item, call)
         return report
 
@@ -98,17 +96,15 @@ class ResultWithoutTest:
     error: bool = False
     """Nothing was found against the model: something could not be run, or is not decided yet."""
 
-    @property
-    def _longrepr(self) -> Any:
-        if self.outcome == "passed":
-            return None
-        try:
-            raise GateFailure(self.text or self.message, self.message)
-        except GateFailure as failure:
-            return _with_line(pytest.ExceptionInfo.from_exception(failure).getrepr(style="value"), failure, self.place)
-
     def reports(self, *, properties: bool = True, seconds: float = 0.0) -> tuple[Any, Any]:
         """As pytest reports a test: the phase that decides, and the teardown that ends it."""
+        longrepr = None
+        try:
+            if self.outcome == "failed":
+                raise GateFailure(self.text or self.message, self.message)
+        except GateFailure as failure:
+            longrepr = pytest.ExceptionInfo.from_exception(failure).getrepr(style="value")
+            failure.put_line(longrepr, self.place)
         shared: Any = {
             "nodeid": f"{self.place}::{self.name}",
             "location": (self.place, None, self.name),
@@ -117,7 +113,7 @@ class ResultWithoutTest:
         }
         when: Any = "setup" if self.error else "call"
         decisive: Any = pytest.TestReport(
-            **shared, when=when, outcome=self.outcome, longrepr=self._longrepr, duration=seconds
+            **shared, when=when, outcome=self.outcome, longrepr=longrepr, duration=seconds
         )
         teardown: Any = pytest.TestReport(**shared, when="teardown", outcome="passed", longrepr=None)
         for report in (decisive, teardown):
@@ -133,9 +129,8 @@ def report_whole(session: pytest.Session, whole: ResultWithoutTest) -> None:
     decisive, teardown = whole.reports(properties=config.getini("drift_junit_properties"))
     session.testscollected += 1
     config.hook.pytest_runtest_logstart(nodeid=decisive.nodeid, location=decisive.location)
-    write_figures(config, decisive, whole.figures)
     config.hook.pytest_runtest_logreport(report=decisive)
-    write_error_line(junit_of(config), decisive)
+    write_figures(config, decisive, whole.figures)
     config.hook.pytest_runtest_logreport(report=teardown)
 
 
@@ -174,8 +169,11 @@ def status_of(report: pytest.TestReport, *, spelled_out: bool) -> tuple[str, str
 
 
 def write_figures(config: pytest.Config, report: pytest.TestReport, figures: list[Property], text: str = "") -> None:
-    """Figures as `name=value` lines in junit's system-out, which CI pages show; `text` follows them."""
-    write_system_out(junit_of(config), report, figure_lines(figures, text))
+    """Figures as `name=value` lines in junit's system-out, which CI pages show, with `text` after them.
+
+    To be called once pytest has written the test.
+    """
+    complete_junit(junit_of(config), report, figure_lines(figures, text))
 
 
 def figure_lines(figures: list[Property], text: str = "") -> str:

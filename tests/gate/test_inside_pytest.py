@@ -15,7 +15,7 @@ import pytest_clinical_drift
 
 PLUGIN = """
 import pytest
-from pytest_clinical_drift.gate.inside_pytest import junit_of, name_suite, set_rootdir, write_system_out
+from pytest_clinical_drift.gate.inside_pytest import complete_junit, junit_of, name_suite, set_rootdir
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config, parser, args):
@@ -29,7 +29,7 @@ def pytest_configure(config):
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_logreport(report):
     if report.when == "call":
-        write_system_out(junit_of(CONFIG[0]), report, "told")
+        complete_junit(junit_of(CONFIG[0]), report, "told")
 
 CONFIG = []
 

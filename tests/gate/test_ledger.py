@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.gate.ledger import FILE_NAME, attempts_of, record_run
+from pytest_clinical_drift.gate.ledger import FILE_NAME, attempts_and_controls, record_run
 from pytest_clinical_drift.results.manifest import Manifest
-from pytest_clinical_drift.verdict.reasons import Verdict
+from pytest_clinical_drift.results.models import RunResult
 
 HASHES = {"cases": "c", "thresholds": "t", "prompts": "p", "system_prompt": None}
 
@@ -26,7 +26,8 @@ def run(folder: Path, verdict: str, **changes: Any) -> str:
         ],
         "hashes": {**HASHES, **changes},
     }
-    return record_run(folder, Manifest.model_validate(manifest), verdict=Verdict(verdict), selected=60, total=60)
+    counts = {"cases_selected": 60, "cases_total": 60, "cases": ()}
+    return record_run(folder, RunResult.model_validate({"verdict": verdict, "manifest": manifest, **counts}))
 
 
 def test_attempts_of_one_candidate_are_counted(tmp_path: Path) -> None:
@@ -98,7 +99,8 @@ def test_words_that_are_no_verdict_are_not_shown(tmp_path: Path) -> None:
         {"model": "hf:acme/model", "revision": "abc", "judge": "rules", "hashes": HASHES}
     )
     file.write_text(json.dumps({**entry, "time": "<b>today</b>"}) + "\n", encoding="utf-8")
-    assert attempts_of(tmp_path, manifest).verdicts == (("unknown", "FAIL"),)
+    attempts, _ = attempts_and_controls(tmp_path, manifest)
+    assert attempts.verdicts == (("unknown", "FAIL"),)
 
 
 def test_unwritable_folder_is_told_not_raised(tmp_path: Path) -> None:

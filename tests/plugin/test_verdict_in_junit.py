@@ -127,7 +127,7 @@ def test_results_that_cannot_be_written_are_an_error_of_the_set(
     def full_disk(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pytest_clinical_drift.gate.hooks.publish_run", full_disk)
+    monkeypatch.setattr("pytest_clinical_drift.gate.hooks.FinishedRun.publish", full_disk)
     assert pytester.runpytest(*ARGUMENTS, "--junitxml=j.xml").ret == 4
     parsed = junitparser.JUnitXml.fromfile(str(pytester.path / "j.xml"))
     (whole,) = (case for suite in parsed for case in suite if case.classname == "study_c.whole-set")

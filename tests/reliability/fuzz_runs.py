@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from inner_runs import run_here
 from reviewing import KEPT, lay_out
 
-from pytest_clinical_drift.gate.ledger import FILE_NAME, attempts_of, controls_of, record_run
+from pytest_clinical_drift.gate.ledger import FILE_NAME, attempts_and_controls, record_run
 from pytest_clinical_drift.gate.merging import checked_transcripts, judge_shards
 from pytest_clinical_drift.gate.reopened import reopen
 from pytest_clinical_drift.gate.set_result import SetResult
@@ -137,13 +137,12 @@ def feed_run_record(content: Content, told: Told, check_sentence: Callable[[str]
 
 
 def _feed_ledger(data: bytes, check_sentence: Callable[[str], None]) -> str:
-    manifest = read_results(folder_of("whole")).manifest
+    result = read_results(folder_of("whole")).model_copy(update={"verdict": Verdict.FAIL})
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         (place / FILE_NAME).write_bytes(data + b"\n")
-        attempts_of(place, manifest)
-        controls_of(place, manifest)
-        check_sentence(record_run(place, manifest, verdict=Verdict.FAIL, selected=2, total=2))
+        attempts_and_controls(place, result.manifest)
+        check_sentence(record_run(place, result))
     return "read"
 
 
