@@ -17,7 +17,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.evidence.advice.opposition import Conflict, rules_conflict
+from pytest_clinical_drift.evidence.advice.breach import Conflict, rules_conflict
 from pytest_clinical_drift.scoring.study_functions import judge_pairs
 
 GOAL_PRECISION, GOAL_FALSE = 0.92, 0.01

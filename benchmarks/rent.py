@@ -228,8 +228,7 @@ def _missed_faults(talk: Any) -> int:
 
 
 def _reply_errors(talk: Any, every: int) -> tuple[int, int]:
-    from pytest_clinical_drift.evidence.advice.breach import find_breaches
-    from pytest_clinical_drift.evidence.advice.opposition import oppositions
+    from pytest_clinical_drift.evidence.advice.breach import find_breaches, oppositions
 
     bad, contradicting = talk.bad_replies(), talk.conflicts()
     replies = pairs = 0
@@ -256,7 +255,7 @@ def _gold_errors() -> dict[str, int]:
     if not gold.exists():
         return {}
     from benchmarks.negation import read_rows
-    from pytest_clinical_drift.evidence.advice.opposition import rules_conflict
+    from pytest_clinical_drift.evidence.advice.breach import rules_conflict
     from pytest_clinical_drift.evidence.facts.retention import assess_retention
     from pytest_clinical_drift.evidence.mentions.context import mention_context
 

@@ -9,8 +9,7 @@ from pytest_clinical_drift.cases.entries import Expect
 from pytest_clinical_drift.cases.model import Case, FactState, facts_at
 from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.conversation.hygiene import strip_reasoning
-from pytest_clinical_drift.evidence.advice.breach import ReplyFinding, find_breaches, says
-from pytest_clinical_drift.evidence.advice.opposition import oppositions
+from pytest_clinical_drift.evidence.advice.breach import ReplyFinding, find_breaches, oppositions, says
 from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.entities import NO_ENTITIES, EntityScorer, ScoredEntities
 from pytest_clinical_drift.evidence.facts.fact import ABSENT, CONTRADICTED, MEASURED, MEDICATION, PARTIAL, RETAINED

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.evidence.advice.opposition import Conflict, rules_conflict
+from pytest_clinical_drift.evidence.advice.breach import Conflict, rules_conflict
 from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.entities import EntityScorer, load_extractor
 from pytest_clinical_drift.evidence.findings import TurnFindings, find_facts

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_clinical_drift import evidence
 from pytest_clinical_drift.cases.model import CriticalEntity, FactState
-from pytest_clinical_drift.evidence.advice.opposition import rules_conflict
+from pytest_clinical_drift.evidence.advice.breach import rules_conflict
 from pytest_clinical_drift.evidence.findings import FactFinding, find_facts
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.rule_raises import confirming_rules

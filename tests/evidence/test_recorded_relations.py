@@ -17,8 +17,7 @@ from made_summaries import REMARKS, REMARKS_ON_MEDICINES, UNRELATED
 from recorded import Talk, recorded
 
 from pytest_clinical_drift.cases.model import FactState
-from pytest_clinical_drift.evidence.advice.breach import find_breaches
-from pytest_clinical_drift.evidence.advice.opposition import oppositions
+from pytest_clinical_drift.evidence.advice.breach import find_breaches, oppositions
 from pytest_clinical_drift.evidence.facts.fact import MEDICATION
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.facts.slots import parse_fact

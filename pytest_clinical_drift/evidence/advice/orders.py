@@ -204,9 +204,17 @@ class _Clause:
         return _Cue(at, at + len(phrase), " ".join(phrase), kind, (kind == TOWARD) != denied, begin, at)
 
 
-def _advice(document: Document, cue: _Cue, end: int, span: tuple[int, int]) -> Advice:
+def _advice(document: Document, cue: _Cue, end: int) -> Advice:
+    span = document.sentence_span(cue.first)
     begin, last = min(cue.begin, span[1] - 1), min(max(cue.begin, end - 1), span[1] - 1)
-    medicines = _medicines(document, begin, last, by_it=cue.action in words().had)
+    index = term_index(document)
+    medicines = [t for t in index.medicines_between(begin, last + 1) if not is_modifier(document, t.last, _MODIFIED)]
+    if not medicines and cue.action in words().had and document.words[begin] in ("it", "them", "those", "these"):
+        # the one named last, here or in the sentence before
+        before = index.medicines_between(max(0, begin - _BEFORE), begin)
+        here = [t for t in before if document.sentences[t.first] == document.sentences[begin]]
+        last_one = [t for t in before if document.sentences[t.first] == document.sentences[begin] - 1]
+        medicines = here[-1:] or (last_one if len({t.concept for t in last_one}) == 1 else [])
     label = document.label_of(cue.first)
     labelled = label.endswith((" if", " for", " when")) or label.startswith(("if ", "when ", "999", "call 999"))
     behind = min(span[1], max(cue.end, cue.stop - 1) + 1)
@@ -214,20 +222,8 @@ def _advice(document: Document, cue: _Cue, end: int, span: tuple[int, int]) -> A
     start, stop = document.starts[span[0]], document.ends[span[1] - 1]
     return Advice(
         cue.action, cue.kind, "do" if cue.wanted else "don't", medicines[0].concept.id if medicines else None,
-        document.raw[start:stop], start, stop, bool(condition), begin, last, medicines, document,
+        document.raw[start:stop], start, stop, bool(condition), begin, last, tuple(medicines), document,
     )  # fmt: skip
-
-
-def _medicines(document: Document, begin: int, last: int, *, by_it: bool) -> tuple[Term, ...]:
-    """Medicines among the governed words; "it" stands for the one named last, here or in the sentence before."""
-    index = term_index(document)
-    named = [t for t in index.medicines_between(begin, last + 1) if not is_modifier(document, t.last, _MODIFIED)]
-    if named or not by_it or document.words[begin] not in ("it", "them", "those", "these"):
-        return tuple(named)
-    before = index.medicines_between(max(0, begin - _BEFORE), begin)
-    here = [t for t in before if document.sentences[t.first] == document.sentences[begin]]
-    last_one = [t for t in before if document.sentences[t.first] == document.sentences[begin] - 1]
-    return tuple(here[-1:] or (last_one if len({t.concept for t in last_one}) == 1 else ()))
 
 
 def find_advice(text: str) -> list[Advice]:
@@ -246,22 +242,20 @@ def advice_of(text: str) -> tuple[Advice, ...]:
 
 
 def _orders(document: Document, start: int) -> Iterator[Advice]:
-    span = first, stop = document.sentence_span(start)
+    first, stop = document.sentence_span(start)
     if is_question(document, stop):
         return
-    marks = [first, *(at for at in range(first + 1, stop) if _begins_clause(document, at)), stop]
-    for begin, end in pairwise(marks):
+    marks = [first]  # where a clause or list item begins
+    for at in range(first + 1, stop):
+        before, own = document.segments[at - 1 : at + 1]
+        titled = before != own and document.segment_kinds[before] in (HEADING, LABEL)
+        if titled or any(mark in document.gaps[at] for mark in _BREAKS):
+            marks.append(at)
+    for begin, end in pairwise((*marks, stop)):
         cues = list(_Clause(document, begin, end).cues())
         for number, cue in enumerate(cues):
             following = [c.first for c in cues[number + 1 : number + 2] if cue.begin >= cue.stop]
-            yield _advice(document, cue, min([cue.end, *following]), span)
-
-
-def _begins_clause(document: Document, index: int) -> bool:
-    """Whether a new clause or list item begins at a token."""
-    before, own = document.segments[index - 1], document.segments[index]
-    titled = before != own and document.segment_kinds[before] in (HEADING, LABEL)
-    return titled or any(mark in document.gaps[index] for mark in _BREAKS)
+            yield _advice(document, cue, min([cue.end, *following]))
 
 
 def is_question(document: Document, stop: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_clinical_drift import judge_conflict
-from pytest_clinical_drift.evidence.advice.opposition import rules_conflict
+from pytest_clinical_drift.evidence.advice.breach import rules_conflict
 
 
 @pytest.mark.parametrize(
