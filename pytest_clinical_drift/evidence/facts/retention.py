@@ -49,11 +49,16 @@ _NAMES = ("synonyms", "lay", "brands", "abbreviations")
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Words of a summary, with their place in the raw text."""
+    """Words of a summary or reply, with their place in the raw text."""
 
-    quote: str
+    text: str
     start: int
     end: int
+
+    @property
+    def quote(self) -> str:
+        """The text, by the name that callers of `assess_retention` know."""
+        return self.text
 
 
 @dataclass(frozen=True, slots=True)
