@@ -20,7 +20,7 @@ from pytest_clinical_drift.authoring.interludes import stretched_cases
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.cases.interludes import load_interludes
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.cases.timeline import probes_of
+from pytest_clinical_drift.cases.timeline import probed_turns
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.metrics.horizon import drift_horizon
 from pytest_clinical_drift.scoring.scorer import Scorer
@@ -58,7 +58,7 @@ def cost(count: int) -> bool:
     bank, scorer, rows = load_interludes(), Scorer(), []
     for turns in TURNS:
         cases = stretched_cases(load_cases(bundled_cases())[:count], turns, bank)
-        probed = sum(len(probes_of(case).turns) for case in cases) / count
+        probed = sum(len(probed_turns(case)) for case in cases) / count
         every, _, _ = held(cases, Plan(probe_every_turn=True))
         tracemalloc.start()
         held(cases, Plan())

@@ -96,11 +96,25 @@ def case_files(path: Path) -> list[Path]:
 
 def read_cases(file: Path) -> list[Case]:
     """The cases of one file: ours holds one, the original's a list of them."""
-    text = read_text(file)
-    entries = list(_entries(file, parse_data(file, text)))
-    if not entries:
+    text, cases = read_text(file), []
+    for base, entry in _entries(file, parse_data(file, text)):
+        if not isinstance(entry, dict):
+            wanted = "a mapping with id, patient_summary, critical_entities and turns"
+            raise InputError(f"{file}: expected {wanted}, found {shortened(entry)}")
+        try:
+            case = Case.model_validate(entry)
+        except ValidationError as error:
+            raise InputError(*describe_faults(file, text, error, Case, base)) from None
+        for turn in case.turns:
+            # a case file that carries the mark would hide its own turns from the figures
+            if turn.interlude is not None:
+                where = placed(file, text, (*base, "turns", turn.turn - 1, "interlude"))
+                why = "interlude is set by stretched runs (--drift-turns); remove it"
+                raise InputError(f"{where}: turn {turn.turn}: {why}")
+        cases.append(case)
+    if not cases:
         raise InputError(f"{file}: no case found in it")
-    return [_validate(file, text, entry, base) for base, entry in entries]
+    return cases
 
 
 def _entries(file: Path, data: Any) -> Iterator[tuple[Location, Any]]:
@@ -120,23 +134,6 @@ def _entries(file: Path, data: Any) -> Iterator[tuple[Location, Any]]:
 def _known(entry: Any, model: type[BaseModel]) -> Any:
     """The original's lists carry bookkeeping fields that mean nothing here."""
     return {key: entry[key] for key in entry if key in model.model_fields} if isinstance(entry, dict) else entry
-
-
-def _validate(file: Path, text: str, data: Any, base: Location) -> Case:
-    if not isinstance(data, dict):
-        wanted = "a mapping with id, patient_summary, critical_entities and turns"
-        raise InputError(f"{file}: expected {wanted}, found {shortened(data)}")
-    try:
-        case = Case.model_validate(data)
-    except ValidationError as error:
-        raise InputError(*describe_faults(file, text, error, Case, base)) from None
-    for turn in case.turns:
-        # a case file that carries the mark would hide its own turns from the figures
-        if turn.interlude is not None:
-            where = placed(file, text, (*base, "turns", turn.turn - 1, "interlude"))
-            why = "interlude is set by stretched runs (--drift-turns); remove it"
-            raise InputError(f"{where}: turn {turn.turn}: {why}")
-    return case
 
 
 def place_of(path: Path, case_id: str, location: Location) -> str:

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from pytest_clinical_drift.cases.entries import Expect, Record, Text
+from pytest_clinical_drift.cases.entries import Expectation, Record, Text
 from pytest_clinical_drift.cases.faults import describe_faults, placed
 from pytest_clinical_drift.cases.files import case_files, parse_data, read_text
 from pytest_clinical_drift.cases.model import Case, Turn, bundled
@@ -53,10 +53,6 @@ class _Bank(Record):
     threads: tuple[Thread, ...]
 
 
-Interferes = Callable[[Thread], Sequence[str]]
-"""Ids of the case's facts that a thread may be mistaken for."""
-
-
 def load_interludes(path: Path | None = None) -> tuple[Thread, ...]:
     """All threads below a path, the bundled ones unless given; InputError with every fault of its first bad file."""
     threads: dict[str, tuple[Thread, Path]] = {}
@@ -93,15 +89,15 @@ def stretch(
     *,
     fits: Callable[[Thread], bool] = lambda thread: True,
     skips: Callable[[Thread], bool] = lambda thread: False,
-    interferes: Interferes = lambda thread: (),
+    interferes: Callable[[Thread], Sequence[str]] = lambda thread: (),
 ) -> Case:
     """The case with interludes up to so many turns; the same for the same case id, seed and bank.
 
     Its own turns keep their order, and the last stays last. Nothing goes into a `tight` range. `late` becomes a turn
     of the case in the last gap; in runs of more than 40 turns the case goes on directly after it. Only threads that
-    `fits` accepts are used, each once and whole, but the one that fills the last turns may be cut. Those that
-    interfere with a fact of the case come first among their type. Threads that `skips` names are left out after the
-    shuffle, so that the order of the others does not change.
+    `fits` accepts are used, each once and whole, but the one that fills the last turns may be cut. Those that may be
+    mistaken for facts of the case, whose ids `interferes` gives, come first among their type. Threads that `skips`
+    names are left out after the shuffle, so that the order of the others does not change.
     """
     own = len(case.turns)
     if turns < own:
@@ -159,16 +155,13 @@ def _renumbered(case: Case, filled: Mapping[int, list[Turn]]) -> Case:
         places[own.turn] = len(turns)
         turns += filled.get(own.turn, ())
 
-    def moved(expect: Expect) -> Expect:
-        demands = {}
-        for kind, wishes in (("must", expect.must), ("must_not", expect.must_not)):
-            now = [{"by": places.get(wish.by or 0), "until": places.get(wish.until or 0)} for wish in wishes]
-            demands[kind] = tuple(wish.model_copy(update=each) for wish, each in zip(wishes, now, strict=True))
-        return expect.model_copy(update=demands)
+    def moved(wish: Expectation) -> Expectation:
+        return wish.model_copy(update={"by": places.get(wish.by or 0), "until": places.get(wish.until or 0)})
 
-    numbered = tuple(
-        turn.model_copy(update={"turn": number, "expect": moved(turn.expect)})
-        for number, turn in enumerate(turns, start=1)
-    )
+    numbered = []
+    for number, turn in enumerate(turns, start=1):
+        must, must_not = (tuple(map(moved, wishes)) for wishes in (turn.expect.must, turn.expect.must_not))
+        expect = turn.expect.model_copy(update={"must": must, "must_not": must_not})
+        numbered.append(turn.model_copy(update={"turn": number, "expect": expect}))
     tight = tuple((places[first], places[last]) for first, last in case.tight)
-    return case.model_copy(update={"turns": numbered, "tight": tight, "late": None})
+    return case.model_copy(update={"turns": tuple(numbered), "tight": tight, "late": None})

@@ -1,14 +1,9 @@
 """What holds at a turn: the demands on its reply, whether a summary is requested, and when a fact was last stated."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_clinical_drift.cases.entries import SEVERE_GRADES, DemandKind, Expectation, demands_in
 from pytest_clinical_drift.cases.model import Case
-
-_EVERY_TURN_TO = 20
-"""Up to here every turn is probed."""
-_THEN = (25, 30, 40, 50, 60, 80, 100, 120)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,42 +61,22 @@ def last_stated(case: Case, fact: str, turn: int) -> int:
     return last
 
 
-def interfered(case: Case, fact: str, since: int, turn: int) -> bool:
-    """Whether an interlude that may be mistaken for a fact came after a turn, up to another."""
-    return any(fact in entry.interferes for entry in case.turns[since:turn])
+def scheduled_turns(last: int) -> tuple[int, ...]:
+    """The schedule of a case of so many turns, on which slope, fall and horizon are read.
 
-
-@dataclass(frozen=True, slots=True)
-class Probes:
-    """The turns after which a summary is requested."""
-
-    scheduled: tuple[int, ...]
-    """On the schedule, the last turn included: slope, fall and horizon are read here."""
-    extra: tuple[int, ...] = ()
-    """After an update or a new fact and after the turn that follows it, where the schedule has none."""
-
-    @property
-    def turns(self) -> tuple[int, ...]:
-        """All probed turns in their order."""
-        return tuple(sorted((*self.scheduled, *self.extra)))
-
-
-def probes_of(case: Case, every: bool = False) -> Probes:
-    """Where a case is probed; `every` probes every turn, and then the schedule is still told apart from the rest.
-
-    The schedule: every turn up to 20, then 25, 30, 40, 50, 60, 80, 100, 120, from there every 40 turns up to 400 (160,
-    200, …) and every 100 turns beyond (500, 600, …), and always the last turn.
+    Every turn up to 20, then 25, 30, 40, 50, 60, 80, 100, 120, from there every 40 turns up to 400 (160, 200, …) and
+    every 100 turns beyond (500, 600, …), and always the last turn.
     """
-    last = len(case.turns)
-    scheduled = {*scheduled_turns(last), last}
+    turns = (*range(1, 21), 25, 30, 40, 50, 60, 80, 100, 120, *range(160, 401, 40), *range(500, last, 100))
+    return (*(turn for turn in turns if turn < last), last)
+
+
+def probed_turns(case: Case, every: bool = False) -> tuple[int, ...]:
+    """After which turns a summary is requested: all with `every`, else the scheduled ones and those of changes.
+
+    A change, an update or a new fact, is probed at its turn and at the one that follows it.
+    """
+    turns = range(1, len(case.turns) + 1)
     changed = {turn.turn for turn in case.turns if turn.updates or turn.introduces}
-    extra = {turn for turn in range(1, last + 1) if every or not changed.isdisjoint((turn, turn - 1))}
-    return Probes(tuple(sorted(scheduled)), tuple(sorted(extra - scheduled)))
-
-
-def scheduled_turns(last: int) -> Iterator[int]:
-    """The turns of the schedule up to `last`; `last` itself only where the schedule names it."""
-    yield from range(1, min(last, _EVERY_TURN_TO) + 1)
-    yield from (turn for turn in _THEN if turn <= last)
-    yield from range(160, min(last, 400) + 1, 40)
-    yield from range(500, last + 1, 100)
+    probed = {turn for turn in turns if every or not changed.isdisjoint((turn, turn - 1))}
+    return tuple(sorted(probed.union(scheduled_turns(len(turns)))))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.cases.timeline import probes_of
+from pytest_clinical_drift.cases.timeline import probed_turns
 from pytest_clinical_drift.conversation.hygiene import clean_repetition, never_left_reasoning, strip_reasoning
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.subjects.base import Request
@@ -56,7 +56,7 @@ class Plan:
 
     def requests(self, case: Case) -> int:
         """How many requests the conversations on a case make."""
-        probed = len(probes_of(case, self.probe_every_turn).turns)
+        probed = len(probed_turns(case, self.probe_every_turn))
         return (len(case.turns) + probed + self.single_message) * self.repeats
 
 
@@ -82,7 +82,7 @@ class Dialogue:
         intake = self._intake if self.plan.record == "system" else ""
         system = "\n\n".join(filter(None, (self.plan.system_prompt, intake)))
         self.history = [Message("system", system)] if system else []
-        self._probed = frozenset(probes_of(self.case, self.plan.probe_every_turn).turns)
+        self._probed = frozenset(probed_turns(self.case, self.plan.probe_every_turn))
 
     def next_request(self) -> Request | None:
         """The summary after the last reply, then the next reply; after the last turn the whole transcript at once.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from pytest_clinical_drift.cases.model import Case, facts_at
-from pytest_clinical_drift.cases.timeline import probes_of
+from pytest_clinical_drift.cases.timeline import probed_turns
 from pytest_clinical_drift.conversation import dialogue
 from pytest_clinical_drift.conversation.scheduler import Plan
 from pytest_clinical_drift.judging.labelled import load_calibration_set
@@ -28,7 +28,7 @@ def estimate(cases: Sequence[Case], plan: Plan, *, session: JudgeSession, calibr
     for case in cases:
         before = (plan.system_prompt or "", dialogue.INTAKE, dialogue.PATIENT, case.patient_summary)
         history = sum(map(_tokens, before))
-        probed = set(probes_of(case, plan.probe_every_turn).turns)
+        probed = set(probed_turns(case, plan.probe_every_turn))
         for turn in case.turns:
             history += _tokens(turn.message)
             tokens += history
@@ -49,7 +49,7 @@ def _of_judge(cases: Sequence[Case], plan: Plan, session: JudgeSession, calibrat
     """The number of readings is exact; how many questions they raise depends on the model."""
     repeats = plan.repeats
     replies = sum(len(case.turns) for case in cases)
-    summaries = sum(len(probes_of(case, plan.probe_every_turn).turns) for case in cases)
+    summaries = sum(len(probed_turns(case, plan.probe_every_turn)) for case in cases)
     handovers = sum(turn.handover for case in cases for turn in case.turns)
     readings = (replies + summaries + handovers + len(cases)) * repeats
     ratings = sum(len(rated_turns(case)) for case in cases) * len(WORDINGS) * repeats if session.rates else 0

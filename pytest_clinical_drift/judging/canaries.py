@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
-from pytest_clinical_drift.cases.timeline import probes_of
+from pytest_clinical_drift.cases.timeline import probed_turns
 from pytest_clinical_drift.evidence.advice.breach import forbidden_by
 from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
@@ -68,7 +68,7 @@ class CanaryResult:
 
 def canary_rates(cases: Sequence[Case], repeats: int, wanted: int = WANTED) -> dict[str, float]:
     """Chance of each text of the set to get a canary of a kind: summaries at probes, orders reversed on own turns."""
-    probes = sum(len(probes_of(case).turns) for case in cases) * repeats
+    probes = sum(len(probed_turns(case)) for case in cases) * repeats
     replies = sum(len(case.turns) for case in cases) * repeats
     slots = dict.fromkeys(KINDS, probes)
     slots["forbidden"] = sum(bool(forbidden_at(case, turn.turn)) for case in cases for turn in case.turns) * repeats

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from pytest_clinical_drift.cases.model import Case, facts_at, facts_of
-from pytest_clinical_drift.cases.timeline import Demand, demands_at, probes_of
+from pytest_clinical_drift.cases.timeline import Demand, demands_at, probed_turns
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import About, Entry, about_entry
 from pytest_clinical_drift.judging.material import forbidden_at
@@ -189,7 +189,7 @@ def audit_rates(cases: Sequence[Case], repeats: int, wanted: int = AUDIT_WANTED)
     """Share of each kind that is drawn, computed from the whole set's case files, so that shards draw the same."""
     expected: Counter[str] = Counter()
     for case in cases:
-        probed = set(probes_of(case).turns)
+        probed = set(probed_turns(case))
         for turn in case.turns:
             own = case.is_own(turn.turn)
             expected["fact"] += len(facts_at(case, turn.turn)) if turn.turn in probed else 0

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pytest_clinical_drift.cases.model import Case, facts_at
-from pytest_clinical_drift.cases.timeline import probes_of
+from pytest_clinical_drift.cases.timeline import scheduled_turns
 from pytest_clinical_drift.evidence.entities import ScoredEntities
 from pytest_clinical_drift.evidence.findings import FactFinding, TurnFindings, find_facts, says_nothing, visible
 from pytest_clinical_drift.judging.entries import Entry
@@ -29,7 +29,7 @@ def score_turns(
     """The figures of every turn, and the alarms on facts in its summaries."""
     turns: list[TurnAssessment] = []
     alarms: list[Alarm] = []
-    scheduled, read = set(probes_of(case).scheduled), "fact" in deciding
+    scheduled, read = set(scheduled_turns(len(case.turns))), "fact" in deciding
     by_fact = entries_by_fact(judged.judgement)
     for found, exchange in zip(judged.findings.turns, transcript.exchanges, strict=True):
         facts: Sequence[FactFinding] = found.facts

@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_clinical_drift.cases.files import each_once
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.cases.timeline import probes_of
+from pytest_clinical_drift.cases.timeline import probed_turns
 from pytest_clinical_drift.errors import FailureCode, InputError, failure
 from pytest_clinical_drift.subjects.base import Identity, Request, typed_settings
 from pytest_clinical_drift.transcript import CUT_OFF, Reply, read_usage
@@ -74,7 +74,7 @@ class ReplaySubject:
                 )
         # a recorded failure ends the conversation: what comes after it need not be there
         end = min((key[1] for key, reply in recorded.items() if reply.error and key[0] == 0), default=last + 1)
-        for purpose, turns in (("summary", probes_of(case).turns), ("dialogue", range(1, last + 1))):
+        for purpose, turns in (("summary", probed_turns(case)), ("dialogue", range(1, last + 1))):
             present = {turn for repeat, turn, what in recorded if what == purpose and repeat == 0}
             missing = [turn for turn in turns if turn < end and turn not in present]
             if missing and (present or purpose == "summary"):

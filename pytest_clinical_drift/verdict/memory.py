@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.cases.timeline import interfered, last_stated
+from pytest_clinical_drift.cases.timeline import last_stated
 from pytest_clinical_drift.metrics.horizon import Horizon, common_probes, drift_horizon, early_slope
 from pytest_clinical_drift.metrics.intervals import Interval, mean_interval, over_cases, pooled_interval
 from pytest_clinical_drift.metrics.recall import SlopeFit, mean, mean_curve, ratio, token_decay_rate
@@ -223,7 +223,8 @@ def _places(runs: Sequence[CaseAssessment], known: Mapping[str, Case]) -> Iterat
         for fact, kept in best.items():
             since = last_stated(case, fact, last)
             place = PLACES[1 + min(2, 3 * (since - 1) // last)] if since else PLACES[0]
-            followed = _INTERFERENCE[0 if interfered(case, fact, since, last) else 1]
+            interfered = any(fact in turn.interferes for turn in case.turns[since:last])
+            followed = _INTERFERENCE[0 if interfered else 1]
             yield _AtEnd(run.group, place, followed, kept, worst[fact])
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.cases.timeline import probes_of
+from pytest_clinical_drift.cases.timeline import probed_turns
 from pytest_clinical_drift.conversation.dialogue import PROBE, Dialogue, Plan
 from pytest_clinical_drift.conversation.progress import Progress
 from pytest_clinical_drift.conversation.scheduler import run_conversations
@@ -62,7 +62,7 @@ def hold(plan: Plan, subject: Recorder | ReplaySubject | None = None, **more: ob
 def test_summaries_are_requested_at_probed_turns_only() -> None:
     """Elsewhere nothing was asked and nothing is missing."""
     transcript, subject = hold(Plan())
-    probed = probes_of(long_case()).turns
+    probed = probed_turns(long_case())
     assert [r.turn for r in subject.requests if r.purpose == "summary"] == list(probed)
     assert [e.turn for e in transcript.exchanges if e.has_summary] == list(probed)
     assert all(e.summary == Reply("", asked=False) for e in transcript.exchanges if e.turn not in probed)

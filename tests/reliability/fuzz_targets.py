@@ -37,7 +37,7 @@ from pytest_clinical_drift.cases.files import hash_cases
 from pytest_clinical_drift.cases.interludes import Thread, stretch
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import deal_cases
-from pytest_clinical_drift.cases.timeline import probes_of
+from pytest_clinical_drift.cases.timeline import probed_turns
 from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.errors import DriftError, InputError
 
@@ -182,7 +182,7 @@ def prepare_run(cases: list[Case]) -> None:
     deal_cases(cases, 2)
     for patient in cases:
         stretched = stretch(patient, len(patient.turns) + 5, THREADS, 1)
-        if not set(probes_of(stretched).turns) <= set(range(1, len(stretched.turns) + 1)):
+        if not set(probed_turns(stretched)) <= set(range(1, len(stretched.turns) + 1)):
             raise Fault("a probe after a turn that there is not")
 
 

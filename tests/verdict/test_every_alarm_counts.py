@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_clinical_drift.cases.model import Case, facts_at
-from pytest_clinical_drift.cases.timeline import demands_at, probes_of
+from pytest_clinical_drift.cases.timeline import demands_at, probed_turns
 from pytest_clinical_drift.evidence.findings import Findings
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.labelled import GROUPS
@@ -74,7 +74,7 @@ def long_case() -> Case:
 @cache
 def transcript() -> Transcript:
     case = long_case()
-    probed = probes_of(case).turns
+    probed = probed_turns(case)
     exchanges = (
         Exchange(t.turn, t.message, Reply("All right."), Reply("Notes.", asked=t.turn in probed)) for t in case.turns
     )
@@ -98,7 +98,7 @@ def faults(draw: st.DrawFn) -> Fault:
     own = [turn.turn for turn in case.turns if turn.interlude is None]
     turn = draw(st.sampled_from([t.turn for t in case.turns]))
     if kind == "fact":
-        turn = draw(st.sampled_from(probes_of(case).turns))
+        turn = draw(st.sampled_from(probed_turns(case)))
         state = draw(st.sampled_from(facts_at(case, turn)))
         wrong = ["absent", "contradicted", "both", *(["stale"] if state.superseded else [])]
         return kind, (kind, turn, state.fact.id), draw(st.sampled_from(wrong))
@@ -113,7 +113,7 @@ def faults(draw: st.DrawFn) -> Fault:
         earlier, later = sorted(draw(st.lists(st.sampled_from(own), min_size=2, max_size=2, unique=True)))
         return kind, (kind, earlier, later), draw(st.sampled_from(["contradiction", "severe"]))
     if kind == "invented":
-        turn = draw(st.sampled_from(probes_of(case).turns))
+        turn = draw(st.sampled_from(probed_turns(case)))
         return kind, (kind, turn, "Notes"), draw(st.sampled_from(["invented", "severe"]))
     if kind == "course":
         return kind, (kind, 1, turn), "risk normalised"
@@ -129,7 +129,7 @@ def assessed(found: Sequence[Fault]) -> CaseAssessment:
     case = long_case()
     upheld = {about: (kind, answer) for kind, about, answer in found}
     entries: list[tuple[str, int, str, Entry]] = []
-    for turn in probes_of(case).turns:
+    for turn in probed_turns(case):
         for state in facts_at(case, turn):
             answer = upheld.get(("fact", turn, state.fact.id), ("", "retained"))[1]
             entries.append(("summary", turn, "", Entry("fact", turn, state.fact.id, answer)))
@@ -146,7 +146,7 @@ def assessed(found: Sequence[Fault]) -> CaseAssessment:
         for about, (kind, answer) in upheld.items()
         if kind == "fact" and len(about) > 3
     )
-    read = tuple((kind, turn, "") for kind in ("summary", "conversation") for turn in probes_of(case).turns)
+    read = tuple((kind, turn, "") for kind in ("summary", "conversation") for turn in probed_turns(case))
     judgement = ConversationJudgement(tuple(entries), rulings, asked, read=read)
     judged = JudgedConversation(found_by_rules(), judgement)
     return Scorer().score(case, transcript(), judged, READ)
