@@ -9,8 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from pytest_clinical_drift.judging.material import FactLine
-from pytest_clinical_drift.judging.readings import Reading
+from pytest_clinical_drift.judging.readings import FactLine, Reading
 
 
 @pytest.fixture

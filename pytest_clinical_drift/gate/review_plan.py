@@ -10,8 +10,8 @@ from pytest_clinical_drift.cases.entries import GRADES
 from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.evidence.findings import visible
 from pytest_clinical_drift.gate.reopened import Conversation, Reopened
-from pytest_clinical_drift.judging.material import record_of
 from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.judging.readings import record_of
 from pytest_clinical_drift.judging.rulings import Opinion, State
 from pytest_clinical_drift.report.review_page import ReviewItem
 from pytest_clinical_drift.report.sentences import grade_rank

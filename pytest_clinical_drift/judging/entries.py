@@ -17,8 +17,7 @@ from pytest_clinical_drift.judging.answers import (
     strict_object,
     weigh,
 )
-from pytest_clinical_drift.judging.material import StandingAdvice
-from pytest_clinical_drift.judging.readings import Reading
+from pytest_clinical_drift.judging.readings import Reading, StandingAdvice
 
 About = tuple[str | int, ...]
 """What something is about within its conversation, such as ("fact", 3, "metformin")."""

@@ -11,10 +11,9 @@ from pytest_clinical_drift.conversation.hygiene import strip_reasoning
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.answers import strict_object
 from pytest_clinical_drift.judging.entries import ReadingAnswer
-from pytest_clinical_drift.judging.material import messages_of, record_of
 from pytest_clinical_drift.judging.procedure import Judges, Procedure
 from pytest_clinical_drift.judging.protocol import JudgeRequest
-from pytest_clinical_drift.judging.readings import PDSQI, Reading
+from pytest_clinical_drift.judging.readings import PDSQI, Reading, messages_of, record_of
 from pytest_clinical_drift.metrics.recall import mean
 from pytest_clinical_drift.transcript import Transcript
 

@@ -21,10 +21,9 @@ from pytest_clinical_drift.judging.entries import (
     standing_advice,
     unread_entries,
 )
-from pytest_clinical_drift.judging.material import StandingAdvice
 from pytest_clinical_drift.judging.protocol import Given, JudgeRequest
 from pytest_clinical_drift.judging.raised_points import Point, Read, counted_entries, points_of, words_of
-from pytest_clinical_drift.judging.readings import Reading
+from pytest_clinical_drift.judging.readings import Reading, StandingAdvice
 from pytest_clinical_drift.judging.rulings import (
     Opinion,
     Ruling,

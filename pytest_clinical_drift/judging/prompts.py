@@ -13,9 +13,17 @@ from itertools import count
 
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE
-from pytest_clinical_drift.judging.material import DemandLine, FactLine, Forbidden, StandingAdvice, TurnLine
 from pytest_clinical_drift.judging.questions import Question
-from pytest_clinical_drift.judging.readings import PDSQI, READINGS, Reading
+from pytest_clinical_drift.judging.readings import (
+    PDSQI,
+    READINGS,
+    DemandLine,
+    FactLine,
+    Forbidden,
+    Reading,
+    StandingAdvice,
+    TurnLine,
+)
 from pytest_clinical_drift.transcript import Message
 
 _texts = partial(load_data, "prompts/judge_prompts")

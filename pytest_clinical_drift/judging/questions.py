@@ -6,8 +6,7 @@ from typing import Any
 
 from pytest_clinical_drift.judging.answers import KINDS, PEOPLE_ONLY, UNSURE, Answer, weigh
 from pytest_clinical_drift.judging.entries import About, Entry, about_of
-from pytest_clinical_drift.judging.material import Forbidden, JudgeItem, TurnLine
-from pytest_clinical_drift.judging.readings import Reading
+from pytest_clinical_drift.judging.readings import Forbidden, JudgeItem, Reading, TurnLine
 
 
 @dataclass(frozen=True, slots=True)

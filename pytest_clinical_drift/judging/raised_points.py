@@ -10,9 +10,8 @@ from pytest_clinical_drift.cases.model import Case, facts_at, facts_of
 from pytest_clinical_drift.cases.timeline import Demand, demands_at, probed_turns
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import About, Entry, about_entry
-from pytest_clinical_drift.judging.material import forbidden_at
 from pytest_clinical_drift.judging.questions import Question, question_for
-from pytest_clinical_drift.judging.readings import Reading
+from pytest_clinical_drift.judging.readings import Reading, forbidden_at
 from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
 from pytest_clinical_drift.metrics import SEED
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.cases.timeline import demands_at
-from pytest_clinical_drift.judging.material import forbidden_at
+from pytest_clinical_drift.judging.readings import forbidden_at
 from pytest_clinical_drift.scoring.assessment import (
     CONFIRMED,
     DISMISSED,

@@ -7,13 +7,12 @@ from typing import Any
 
 from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE, Answer
 from pytest_clinical_drift.judging.entries import ReadingAnswer
-from pytest_clinical_drift.judging.material import DemandLine, FactLine, Forbidden, TurnLine
 from pytest_clinical_drift.judging.procedure import Judges, Procedure, settle
 from pytest_clinical_drift.judging.protocol import EVERYTHING, Feed, Given, Judge, JudgeRequest
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 from pytest_clinical_drift.judging.raised_points import Point
-from pytest_clinical_drift.judging.readings import Reading
+from pytest_clinical_drift.judging.readings import DemandLine, FactLine, Forbidden, Reading, TurnLine
 from pytest_clinical_drift.judging.rulings import Raised, Ruling
 from pytest_clinical_drift.subjects.base import Identity
 

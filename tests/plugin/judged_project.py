@@ -27,9 +27,8 @@ from pytest_clinical_drift.judging.calibration_file import (
     pooled,
     write_calibration,
 )
-from pytest_clinical_drift.judging.material import DemandLine, FactLine, Forbidden, TurnLine
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
-from pytest_clinical_drift.judging.readings import Reading
+from pytest_clinical_drift.judging.readings import DemandLine, FactLine, Forbidden, Reading, TurnLine
 from pytest_clinical_drift.subjects.base import Identity
 from pytest_clinical_drift.subjects.python import imported_code
 

@@ -501,10 +501,9 @@ def feed_judge(content: tuple[int, str]) -> Outcome:
     from pytest_clinical_drift.judging.answers import KINDS, UNSURE
     from pytest_clinical_drift.judging.chat import read_text
     from pytest_clinical_drift.judging.entries import ReadingAnswer, entries_of
-    from pytest_clinical_drift.judging.material import FactLine
     from pytest_clinical_drift.judging.protocol import JudgeRequest
     from pytest_clinical_drift.judging.questions import Question
-    from pytest_clinical_drift.judging.readings import Reading
+    from pytest_clinical_drift.judging.readings import FactLine, Reading
 
     number, text = content
     question = Question.from_mapping((LABELLED, CONFLICT, FORBIDDEN)[number]["question"])  # type: ignore[arg-type]
