@@ -13,7 +13,7 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.facts.slots import named_medicines, parse_fact
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen
-from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts
+from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.reading.text import read, tokenise
 from pytest_clinical_drift.evidence.terms.language import rules_read
 from pytest_clinical_drift.evidence.terms.lexicon import find_terms, lexicon, term_index
@@ -41,17 +41,23 @@ _ENOUGH = 0.5
 _BEGINNING = 5
 
 
-def summary_and_count(case: Case) -> Remarks:
-    """A summary that a clinician would write; with few facts, one loss decides everything."""
+def sizes(case: Case) -> Remarks:
+    """A summary that a clinician would write, messages of a few sentences; facts and turns enough for the figures."""
     words, (low, high) = len(case.patient_summary.split()), _SUMMARY_WORDS
-    high = max(high, _WORDS_PER_FACT * len(case.critical_entities))
+    count = len(case.critical_entities)
+    high = max(high, _WORDS_PER_FACT * count)
     if not low <= words <= high:
         yield Remark("warning", "patient_summary", f"{words} words; {low} to {high} read well")
-    count = len(case.critical_entities)
     if count < _FEWEST_FACTS:
         facts = "1 fact" if count == 1 else f"{count} facts"
         text = f"{facts}; with fewer than {_FEWEST_FACTS} one loss decides everything"
         yield Remark("warning", "critical_entities", text)
+    if len(case.turns) < _FEWEST_TURNS:
+        yield Remark("warning", "turns", f"{len(case.turns)} turns; recall is gated at turn {_FEWEST_TURNS}")
+    for place, _, entry in spoken(case):
+        words = len(entry.message.split())
+        if words > _MESSAGE_WORDS:
+            yield Remark("warning", place, f"{words} words; patients write at most {_MESSAGE_WORDS} or so")
 
 
 def facts_in_summary(case: Case) -> Remarks:
@@ -120,7 +126,8 @@ def _doses(fact: CriticalEntity, entry: Mapping[str, Any], regimen: Regimen) -> 
     ranges = [dose for dose in (entry.get("dose"), *entry.get("other_doses", ())) if dose]
     per_day = regimen.per_day
     for amount in regimen.strengths:
-        usual = [(dose, one) for dose in ranges if (one := _unit(dose["unit"], amount)) is not None]
+        units = [(dose, next(iter(amounts(read(f"1 {dose['unit']}"))), None)) for dose in ranges]
+        usual = [(dose, one.base) for dose, one in units if one is not None and one.dimension == amount.dimension]
         if not usual or amount.unit is None:
             continue
         said = f"{fact.text!r}: {amount.value:g} {amount.unit.name}"
@@ -134,22 +141,6 @@ def _doses(fact: CriticalEntity, entry: Mapping[str, Any], regimen: Regimen) -> 
         elif per_day and len(daily) == len(usual) and amount.base * max(per_day, 1.0) > max(daily):
             most = max(dose["max_daily"] for dose, _ in usual)
             yield Remark("warning", fact.id, f"{said} {per_day:g} times a day is more than the usual {most:g} in a day")
-
-
-def _unit(name: str, amount: Amount) -> float | None:
-    """Base-unit value of one `name`, None when it measures something else than the amount does."""
-    measured = amounts(read(f"1 {name}"))
-    return measured[0].base if measured and measured[0].dimension == amount.dimension else None
-
-
-def lengths(case: Case) -> Remarks:
-    """Recall is read at turn 10, a shorter case tells less; patients write a few sentences."""
-    if len(case.turns) < _FEWEST_TURNS:
-        yield Remark("warning", "turns", f"{len(case.turns)} turns; recall is gated at turn {_FEWEST_TURNS}")
-    for place, _, entry in spoken(case):
-        words = len(entry.message.split())
-        if words > _MESSAGE_WORDS:
-            yield Remark("warning", place, f"{words} words; patients write at most {_MESSAGE_WORDS} or so")
 
 
 def facts_in_messages(case: Case) -> Remarks:

@@ -1,7 +1,7 @@
 """Which interludes suit a case, and which are near to its facts."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ _TIME = "time"
 """Seven days are not an entry of a case: everybody has them."""
 
 
-class Named(NamedTuple):
+class _Named(NamedTuple):
     """What a text names: vocabulary entries, and values with their unit or measure."""
 
     concepts: frozenset[Concept]
@@ -53,8 +53,8 @@ def stretched_cases(cases: Sequence[Case], turns: int, bank: Sequence[Thread]) -
 
 def shares_medicine(case: Case) -> Callable[[Thread], bool]:
     """Whether a thread names a medicine of the record or the messages, whoever takes it there."""
-    said = _named_in((case.patient_summary, *(entry.message for _, _, entry in spoken(case)))).ids(DRUG)
-    return lambda thread: not said.isdisjoint(_named_in((*thread.messages, *thread.entries)).ids(DRUG))
+    said = _named(case.patient_summary, *(entry.message for _, _, entry in spoken(case))).ids(DRUG)
+    return lambda thread: not said.isdisjoint(_named(*thread.messages, *thread.entries).ids(DRUG))
 
 
 def spares(case: Case) -> Callable[[Thread], bool]:
@@ -69,9 +69,9 @@ def spares(case: Case) -> Callable[[Thread], bool]:
     forbidden += [wish.text for entry in entries for wish in entry.expect.must_not]
     demanded = [wish.text for entry in entries for wish in entry.expect.must]
     statements = [*(text for fact in facts for text in (fact.text, *fact.aliases)), *changes, *forbidden, *demanded]
-    own = _named_in(statements)
+    own = _named(*statements)
     reactions = [fact.text for fact in facts if fact.kind in _REACTIONS]
-    refused = _named_in([*forbidden, *reactions]).ids(DRUG, DRUG_CLASS)
+    refused = _named(*forbidden, *reactions).ids(DRUG, DRUG_CLASS)
     opening = _OPENING.match(case.patient_summary)
     patient = _capitalised(opening.group()) if opening else frozenset()
     said = _capitalised(" ".join((case.patient_summary, *statements, *(entry.message for entry in entries))))
@@ -79,7 +79,7 @@ def spares(case: Case) -> Callable[[Thread], bool]:
     words = load_vocabulary("word_sets")["interludes"]
 
     def leaves_alone(thread: Thread) -> bool:
-        named = _named_in((*thread.messages, *thread.entries))
+        named = _named(*thread.messages, *thread.entries)
         # a measure says something by itself only with its value
         shared = [concept for concept in named.concepts & own.concepts if concept.kind != MEASURE]
         people = {name for name in _capitalised(thread.person or "") if name.lower() not in words["titles"]}
@@ -97,12 +97,12 @@ def spares(case: Case) -> Callable[[Thread], bool]:
 
 def near(case: Case) -> Callable[[Thread], tuple[str, ...]]:
     """Facts that a thread may be mistaken for: of the same class of medicine, the same measure, an allergy too."""
-    facts = [(fact, _named_in((fact.text, *fact.aliases))) for fact, _ in facts_of(case)]
+    facts = [(fact, _named(fact.text, *fact.aliases)) for fact, _ in facts_of(case)]
 
     def mistaken(thread: Thread) -> tuple[str, ...]:
         if thread.type != "interference":
             return ()
-        entries = _named_in(thread.entries)
+        entries = _named(*thread.entries)
         allergy = any(word in entry.lower() for entry in thread.entries for word in _REACTIONS)
         return tuple(
             fact.id
@@ -115,24 +115,17 @@ def near(case: Case) -> Callable[[Thread], tuple[str, ...]]:
     return mistaken
 
 
-def _named_in(texts: Iterable[str]) -> Named:
-    parts = [_named(text) for text in texts]
-    return Named(
-        frozenset(concept for part in parts for concept in part.concepts),
-        frozenset(value for part in parts for value in part.values),
-    )
-
-
 @lru_cache(maxsize=4096)
-def _named(text: str) -> Named:
-    terms = [term for term in find_terms(text) if term.concept.kind in _COMPARED]
-    measures = {term.concept.id for term in terms if term.concept.kind == MEASURE}
-    values = set()
-    for amount in amounts(read(text)):
-        if amount.unit is not None and amount.dimension != _TIME:
-            values.add(f"{amount.base:g} {amount.dimension}")
-        values.update(f"{measure} {amount.value:g}" for measure in measures)
-    return Named(frozenset(term.concept for term in terms), frozenset(values))
+def _named(*texts: str) -> _Named:
+    concepts, values = set(), set()
+    for text in texts:
+        found = {term.concept for term in find_terms(text) if term.concept.kind in _COMPARED}
+        concepts |= found
+        for amount in amounts(read(text)):
+            if amount.unit is not None and amount.dimension != _TIME:
+                values.add(f"{amount.base:g} {amount.dimension}")
+            values.update(f"{concept.id} {amount.value:g}" for concept in found if concept.kind == MEASURE)
+    return _Named(frozenset(concepts), frozenset(values))
 
 
 @lru_cache(maxsize=4096)

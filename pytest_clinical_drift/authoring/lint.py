@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
 
 from tabulate import tabulate
 
@@ -14,18 +13,15 @@ from pytest_clinical_drift.cases.files import readable_cases
 from pytest_clinical_drift.cases.model import Case, spoken
 
 _CHECKS: tuple[Callable[[Case], Remarks], ...] = (
-    facts.summary_and_count,
+    facts.sizes,
     facts.facts_in_summary,
     facts.hard_stops,
     facts.medicines_and_doses,
-    facts.lengths,
     facts.facts_in_messages,
     facts.explicit_changes,
     replies.unknown_terms,
-    replies.ruled_turns,
     replies.demands,
-    replies.plan_and_provenance,
-    replies.grades_handovers_and_signature,
+    replies.marks,
 )
 SCHEMA = "schema"
 """Place of remarks on files that are not cases."""
@@ -40,31 +36,12 @@ _COMMONPLACE = 20
 """A phrase that stands in more texts than this tells nothing about copying."""
 
 
-class Alike(NamedTuple):
-    """The most similar pair of one sort."""
-
-    what: str
-    """cases, patient summaries or messages."""
-    similarity: float
-    first: str
-    second: str
-
-
-class Checked(NamedTuple):
-    """What was read, all remarks, and the most similar pair of each sort."""
-
-    names: list[str]
-    """Ids of the readable cases."""
-    remarks: list[Remark]
-    nearest: list[Alike]
-
-
 def lint_case(case: Case) -> list[Remark]:
     return [remark._replace(case_id=case.id) for check in _CHECKS for remark in check(case)]
 
 
-def lint_cases(cases: Sequence[Case]) -> tuple[list[Remark], list[Alike]]:
-    """Remarks on every case and on pairs that are too alike, and the most similar pair of each sort."""
+def lint_cases(cases: Sequence[Case]) -> tuple[list[Remark], dict[str, tuple[float, str, str]]]:
+    """Remarks on cases and on pairs that are too alike; of each sort the most similar pair, with its similarity."""
     remarks = [remark for case in cases for remark in lint_case(case)]
     personas: dict[str, str] = {}
     for case in cases:
@@ -78,7 +55,7 @@ def lint_cases(cases: Sequence[Case]) -> tuple[list[Remark], list[Alike]]:
         "patient summaries": [(case.id, "patient_summary", case.patient_summary) for case in cases],
         "messages": [(case.id, place, entry.message) for case in cases for place, _, entry in spoken(case)],
     }
-    nearest: list[Alike] = []
+    nearest = {}
     for what, texts in compared.items():
         pairs = similarities([text for _, _, text in texts])
         names = [f"{case_id} {place}" if what == "messages" else case_id for case_id, place, _ in texts]
@@ -89,32 +66,29 @@ def lint_cases(cases: Sequence[Case]) -> tuple[list[Remark], list[Alike]]:
                 remarks.append(Remark("error" if similarity >= _REFUSED else "warning", place, text, case_id))
         if pairs:
             first, second, similarity = pairs[0]
-            nearest.append(Alike(what, similarity, names[first], names[second]))
+            nearest[what] = similarity, names[first], names[second]
     return remarks, nearest
 
 
-def lint_path(path: Path) -> Checked:
-    """Every case below a path, read on past files that break the schema; each of their faults is a remark."""
+def lint_path(path: Path) -> tuple[list[Remark], str]:
+    """Remarks on every case below a path, read on past files that break the schema, whose faults are remarks too.
+
+    In text: a table, errors first, each case together; the most similar pairs; the counts.
+    """
     cases, faults = readable_cases(path)
     broken = [Remark("error", SCHEMA, text, name) for name, fault in faults for text in str(fault).splitlines()]
     remarks, nearest = lint_cases(cases)
-    return Checked([case.id for case in cases], broken + remarks, nearest)
-
-
-def render_text(checked: Checked) -> str:
-    """A table, errors first, each case together; the most similar pairs; the counts."""
-    names, remarks, nearest = checked
-    ordered = sorted(remarks, key=lambda remark: (remark.level != "error", remark.case_id))
-    rows = [(remark.level, remark.case_id, remark.place, remark.text) for remark in ordered]
+    remarks = sorted(broken + remarks, key=lambda remark: (remark.level != "error", remark.case_id))
+    rows = [(remark.level, remark.case_id, remark.place, remark.text) for remark in remarks]
     table = tabulate(rows, headers=("", "case", "where", "what"), tablefmt="simple", disable_numparse=True)
     errors = sum(remark.level == "error" for remark in remarks)
-    counts = ((len(names), "case"), (errors, "error"), (len(remarks) - errors, "warning"))
+    counts = ((len(cases), "case"), (errors, "error"), (len(remarks) - errors, "warning"))
     lines = [
         table if remarks else "no problems found",
-        *(f"largest similarity of two {a.what}: {a.similarity:.2f} ({a.first}, {a.second})" for a in nearest),
+        *(f"largest similarity of two {what}: {share:.2f} ({a}, {b})" for what, (share, a, b) in nearest.items()),
         ", ".join(f"{number} {what}{'' if number == 1 else 's'}" for number, what in counts),
     ]
-    return "\n".join(lines)
+    return remarks, "\n".join(lines)
 
 
 def similarities(texts: Sequence[str]) -> list[tuple[int, int, float]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +17,14 @@ from typing import Any, NamedTuple
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
 from pytest_clinical_drift.cases.faults import first_fault
-from pytest_clinical_drift.cases.files import numbered_lines, parse_data, read_text
+from pytest_clinical_drift.cases.files import (
+    case_files,
+    numbered_lines,
+    parse_data,
+    read_cases,
+    read_text,
+    write_atomically,
+)
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.facts.slots import parse_fact
@@ -91,9 +99,22 @@ def write_plans(plans: Sequence[Plan], file: Path, *, verifier: str | None = Non
         for plan in sorted(plans, key=lambda plan: plan.case_id)
     }
     meta = {"generator": "pytest-clinical-drift", "verifier": verifier, "plans": len(plans), **counts}
-    file.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"meta": meta, "plans": entries}, indent=2, ensure_ascii=False)
-    file.write_text(f"{text}\n", encoding="utf-8")
+    write_atomically(file, json.dumps({"meta": meta, "plans": entries}, indent=2, ensure_ascii=False) + "\n")
+
+
+def add_plans(path: Path, plans: Mapping[str, str]) -> list[Path]:
+    """Append `target_plan` to each YAML case file below a path that has none; the files that were changed."""
+    if path.is_file() and path.suffix == ".json":
+        raise InputError(f"{path}: plans can be put into YAML case files only; write them to a file with --output")
+    changed = []
+    for file in case_files(path):
+        cases = read_cases(file)
+        if file.suffix != ".json" and len(cases) == 1 and not cases[0].target_plan and cases[0].id in plans:
+            lines = textwrap.wrap(plans[cases[0].id], 110, initial_indent="  ", subsequent_indent="  ")
+            block = "\n".join(("target_plan: >-", *lines))
+            file.write_text(f"{read_text(file).rstrip()}\n{block}\n", encoding="utf-8")
+            changed.append(file)
+    return changed
 
 
 # ---- from reasoning
@@ -150,8 +171,12 @@ def classify(case_id: str, reasoning: Reasoning, verify: Verifier) -> Plan | Non
     """The plan of the components that the reasoning holds; None when the verifier confirms none."""
     tidy = (" ".join(sentence.split()) for sentence in _SENTENCE.split(reasoning.text))
     sentences = list(dict.fromkeys(sentence for sentence in tidy if len(sentence.split()) in _WORDS))
-    parts = load_vocabulary("plan_components")["linked"]
-    pairs = [(sentence, part["hypothesis"]) for part in parts for sentence in _with_cues(part["cues"], sentences)]
+    parts, pairs = load_vocabulary("plan_components")["linked"], []
+    for part in parts:
+        cues = [rf"(?<![^\W\d_]){re.escape(cue)}" for cue in part["cues"]]  # words may begin with them
+        found = {text: sum(re.search(cue, text, re.IGNORECASE) is not None for cue in cues) for text in sentences}
+        likely = sorted(filter(found.get, found), key=found.__getitem__, reverse=True)
+        pairs += [(text, part["hypothesis"]) for text in likely[:_MOST_SENTENCES]]
     scored = sorted(zip(verify(pairs), pairs, strict=True), key=lambda pair: -pair[0])
     texts, components = [], []
     for part in parts:
@@ -161,16 +186,6 @@ def classify(case_id: str, reasoning: Reasoning, verify: Verifier) -> Plan | Non
             evidence = tuple(sentence for _, sentence in matching)
             components.append(Component(part["id"], evidence, round(matching[0][0], 4)))
     return Plan(case_id, " ".join(texts), tuple(components), reasoning.row) if components else None
-
-
-def _with_cues(cues: Sequence[str], sentences: Sequence[str]) -> list[str]:
-    """Sentences with words that begin with a cue, those with most cues first."""
-
-    def found(sentence: str) -> int:
-        begins = (rf"(?<![^\W\d_]){re.escape(cue)}" for cue in cues)
-        return sum(re.search(cue, sentence, re.IGNORECASE) is not None for cue in begins)
-
-    return sorted(filter(found, sentences), key=found, reverse=True)[:_MOST_SENTENCES]
 
 
 # ---- by rules

@@ -23,16 +23,13 @@ _FEWEST_WORDINGS = 3
 _PLAN_WORDS = (30, 60)
 
 
-def ruled_turns(case: Case) -> Remarks:
-    """The safe answer to some turns depends on an early fact."""
+def demands(case: Case) -> Remarks:
+    """The safe answer to some turns depends on an early fact; a `must` that few wordings meet fails careful replies;
+    a warning against an act must not break a `must_not`."""
     ruled = sum(bool(turn.expect.must or turn.expect.must_not) for turn in case.turns)
     if ruled < _FEWEST_RULED_TURNS:
         none = "no turn says" if ruled == 0 else "only one turn says"
         yield Remark("warning", "turns", f"{none} what a safe reply must contain or avoid (`expect`)")
-
-
-def demands(case: Case) -> Remarks:
-    """A `must` that few wordings meet fails careful replies; a warning against an act must not break a `must_not`."""
     for place, _, entry in spoken(case):
         for wish in entry.expect.must:
             # a number or a name of the vocabulary has one wording
@@ -52,28 +49,23 @@ def demands(case: Case) -> Remarks:
                 yield Remark("error", place, f"must_not {wish.text!r} is broken even by a warning against it")
 
 
-def plan_and_provenance(case: Case) -> Remarks:
-    """A plan as a clinician would write it; a case that calls itself reviewed names its reviewer and the day."""
-    words = len((case.target_plan or "").split())
-    low, high = _PLAN_WORDS
-    if not words:
-        yield Remark("warning", "target_plan", "missing; `clinical-drift plans` writes one")
-    elif not low <= words <= high:
-        yield Remark("warning", "target_plan", f"{words} words; {low} to {high} read well")
-    record = case.provenance
-    if record is not None and record.status == "reviewed" and not (record.reviewer and record.reviewed_on):
-        yield Remark("warning", "provenance", "reviewed, but without `reviewer` and `reviewed_on`")
-
-
-def grades_handovers_and_signature(case: Case) -> Remarks:
-    """An ungraded demand counts as major; at turn 1 there is nothing to hand over; a changed case is not signed."""
+def marks(case: Case) -> Remarks:
+    """An ungraded demand counts as major; at turn 1 there is nothing to hand over; a plan as a clinician would write
+    it; a case that calls itself reviewed names its reviewer and the day, one that was changed is not signed."""
     wishes = [wish for _, _, entry in spoken(case) for wish in (*entry.expect.must, *entry.expect.must_not)]
     if ungraded := sum(wish.severity is None for wish in wishes):
         text = f"{ungraded} of {len(wishes)} demands have no `severity` and count as major: one breach fails the run"
         yield Remark("warning", "turns", text)
     if case.turns[0].handover:
         yield Remark("warning", "turn 1", "a handover on the first turn only repeats the intake")
-    mark = case.reviewed
+    words, (low, high) = len((case.target_plan or "").split()), _PLAN_WORDS
+    if not words:
+        yield Remark("warning", "target_plan", "missing; `clinical-drift plans` writes one")
+    elif not low <= words <= high:
+        yield Remark("warning", "target_plan", f"{words} words; {low} to {high} read well")
+    record, mark = case.provenance, case.reviewed
+    if record is not None and record.status == "reviewed" and not (record.reviewer and record.reviewed_on):
+        yield Remark("warning", "provenance", "reviewed, but without `reviewer` and `reviewed_on`")
     if mark is not None and not signed(case):
         text = f"changed since {mark.by} ({mark.role}) signed it on {mark.when}: no longer signed"
         yield Remark("warning", "reviewed", text)
@@ -84,8 +76,7 @@ def grades_handovers_and_signature(case: Case) -> Remarks:
 
 def unknown_terms(case: Case) -> Remarks:
     """Unknown names in `forbids`, and names in `must_not` that are nearly known ones."""
-    for remark, _ in _unknown(case):
-        yield remark
+    yield from (remark for remark, _ in _unknown(case))
 
 
 def refuse_unknown_terms(path: Path, cases: Iterable[Case]) -> None:

@@ -1,6 +1,6 @@
 """Reads case files, YAML or JSON, and says in one sentence what is wrong with a bad one, and where.
 
-Below: what commands write into them, a new case, target plans and a clinician's signature.
+Below: what commands write into them, a new case and a clinician's signature.
 """
 
 import datetime
@@ -9,8 +9,7 @@ import json
 import math
 import os
 import re
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -244,21 +243,6 @@ def write_new_case(case_id: str, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     file.write_text(_TEMPLATE.read_text(encoding="utf-8").replace("CASE_ID", case_id), encoding="utf-8")
     return file
-
-
-def add_plans(path: Path, plans: Mapping[str, str]) -> list[Path]:
-    """Append `target_plan` to each YAML case file below a path that has none; the files that were changed."""
-    if path.is_file() and path.suffix == ".json":
-        raise InputError(f"{path}: plans can be put into YAML case files only; write them to a file with --output")
-    changed = []
-    for file in case_files(path):
-        cases = read_cases(file)
-        if file.suffix != ".json" and len(cases) == 1 and not cases[0].target_plan and cases[0].id in plans:
-            lines = textwrap.wrap(plans[cases[0].id], 110, initial_indent="  ", subsequent_indent="  ")
-            block = "\n".join(("target_plan: >-", *lines))
-            file.write_text(f"{read_text(file).rstrip()}\n{block}\n", encoding="utf-8")
-            changed.append(file)
-    return changed
 
 
 def sign_case(file: Path, *, by: str, role: str, when: datetime.date) -> Case:

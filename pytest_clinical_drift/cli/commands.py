@@ -78,13 +78,13 @@ def new(case_id: str, *, out: Path | str, say: Say) -> int:
 
 
 def validate(path: Path, *, say: Say) -> int:
-    from pytest_clinical_drift.authoring.lint import SCHEMA, lint_path, render_text
+    from pytest_clinical_drift.authoring.lint import SCHEMA, lint_path
 
-    checked = lint_path(path)
-    say(render_text(checked))
-    if any(remark.place == SCHEMA for remark in checked.remarks):
+    remarks, text = lint_path(path)
+    say(text)
+    if any(remark.place == SCHEMA for remark in remarks):
         return BAD_INPUT
-    return 1 if any(remark.level == "error" for remark in checked.remarks) else 0
+    return 1 if any(remark.level == "error" for remark in remarks) else 0
 
 
 def sign_case(case: Path, *, by: str, role: str, say: Say) -> int:
@@ -96,8 +96,8 @@ def sign_case(case: Path, *, by: str, role: str, say: Say) -> int:
 
 
 def plans(path: Path, *, output: Path, linked: Path | None, nli: str, into_cases: bool, say: Say) -> int:
-    from pytest_clinical_drift.authoring.plans import links, make_plans, read_reasoning, write_plans
-    from pytest_clinical_drift.cases.files import add_plans, load_cases
+    from pytest_clinical_drift.authoring.plans import add_plans, links, make_plans, read_reasoning, write_plans
+    from pytest_clinical_drift.cases.files import load_cases
     from pytest_clinical_drift.judging.nli import ENTAILMENT, CrossEncoder
 
     cases = load_cases(path)

@@ -319,8 +319,8 @@ def test_copies_are_errors_even_when_there_are_only_two_cases() -> None:
     remarks, nearest = lint_cases([Case.model_validate(GOOD), renamed_copy()])
     places = {remark.place for remark in remarks if remark.level == "error" and "not independent" in remark.text}
     assert {"case", "patient_summary", "turn 1"} <= places
-    assert [alike.what for alike in nearest] == ["cases", "patient summaries", "messages"]
-    assert min(alike.similarity for alike in nearest) > 0.85
+    assert [*nearest] == ["cases", "patient summaries", "messages"]
+    assert min(similarity for similarity, _, _ in nearest.values()) > 0.85
 
 
 def test_shared_persona_is_named() -> None:

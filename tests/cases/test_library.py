@@ -128,7 +128,7 @@ def checked() -> tuple[list[str], list[str], dict[str, float]]:
     lines = [(remark.level, f"{remark.case_id} {remark.place}: {remark.text}") for remark in remarks]
     errors = [line for level, line in lines if level == "error"]
     warnings = [line for level, line in lines if level == "warning"]
-    return errors, warnings, {alike.what: alike.similarity for alike in nearest}
+    return errors, warnings, {what: similarity for what, (similarity, _, _) in nearest.items()}
 
 
 def test_the_linter_finds_no_error(checked: tuple[list[str], list[str], dict[str, float]]) -> None:
