@@ -12,7 +12,6 @@ from reviewing import case
 from pytest_clinical_drift.cases.files import hash_cases
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import Shard
-from pytest_clinical_drift.results.build import case_result
 from pytest_clinical_drift.results.files import RESULTS_FILE, to_plain, write_json
 from pytest_clinical_drift.results.folders import TRANSCRIPTS
 from pytest_clinical_drift.results.inputs import GateInputs, RunInputs, manifest_hash, options_hash, write_inputs
@@ -50,7 +49,7 @@ def results(
     }
     options = {name: getattr(inputs, name) for name in ("stride", "ner", "repeats", "single_message")}
     probes = "all" if inputs.probe_every_turn else "schedule"
-    cases = [case_result(inputs.judge_case([run], deciders.deciding), [run]) for run in held]
+    cases = [inputs.judge_case([run], deciders.deciding) for run in held]
     return RunResult.model_validate(
         {
             "verdict": "PARTIAL",

@@ -36,7 +36,7 @@ from pytest_clinical_drift.gate.publishing import (
 )
 from pytest_clinical_drift.gate.pytest_reports import GroupsPlugin, report_whole, shown, status_of, write_figures
 from pytest_clinical_drift.gate.run import GateRun
-from pytest_clinical_drift.gate.set_result import SetResult, case_properties, judge_run
+from pytest_clinical_drift.gate.set_result import SetResult, figures_of, judge_run
 from pytest_clinical_drift.gate.settings import read_settings
 from pytest_clinical_drift.judging.for_reviewers import others_named
 from pytest_clinical_drift.report.page import text_lines
@@ -200,7 +200,7 @@ class ActivePlugin(GroupsPlugin):
         if (case_id := getattr(report, "drift_case", None)) is not None:
             result = self._results.made[case_id]
             self.collected.add(result.verdict)
-            write_figures(self.config, report, case_properties(result.verdict, self.run.session.name), result.text)
+            write_figures(self.config, report, figures_of(result.verdict, self.run.session.name), result.text)
         elif report.failed and getattr(report, "drift_outage", False):
             self.collected.outages += 1
         elif report.failed and not getattr(report, "drift_whole", False):

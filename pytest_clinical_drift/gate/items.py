@@ -14,7 +14,7 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.pytest_reports import GateFailure, take_ids
 from pytest_clinical_drift.gate.run import GateRun, Scores
-from pytest_clinical_drift.gate.set_result import case_properties
+from pytest_clinical_drift.gate.set_result import figures_of
 from pytest_clinical_drift.report.headlines import case_headline, unsettled_line
 from pytest_clinical_drift.report.terminal import case_report
 from pytest_clinical_drift.results.models import CaseResult
@@ -122,7 +122,7 @@ class CaseItem(pytest.Item):
         """Wait for the conversation and score it; what could not be run or is not settled is an error, no failure."""
         self.result = self._results(self.name)
         if self.config.getini("drift_junit_properties"):
-            self.user_properties.extend(case_properties(self.result.verdict, self.run.session.name))
+            self.user_properties.extend(figures_of(self.result.verdict, self.run.session.name))
         if self.result.undecided:
             raise GateFailure(self.result.text, self.result.message)
 
@@ -185,7 +185,13 @@ def own_scores(config: pytest.Config, case: Case, transcript: Transcript) -> Sco
                     raise InputError(f"{name!r} is not a valid name; write letters, digits and underscores")
                 if OWN + name in figures:
                     raise InputError(f"two scorers give the figure {name!r}")
-                figures[OWN + name] = None if value is None else _number(name, value)
+                try:
+                    figures[OWN + name] = number = None if value is None else float(value)
+                except (TypeError, ValueError):
+                    number = math.nan
+                if number is not None and not math.isfinite(number):
+                    sentence = f"{name} is {value!r}; expected a finite number, or None for nothing to measure"
+                    raise InputError(sentence)
         return tuple(figures.items())
     except InputError as error:
         message = str(error)
@@ -194,13 +200,3 @@ def own_scores(config: pytest.Config, case: Case, transcript: Transcript) -> Sco
         place = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
         message = f"{type(error).__name__}: {error}{place}"
     raise ScorerError(f"pytest_clinical_drift_score on {case.id}: {message}")
-
-
-def _number(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise InputError(f"{name} is {value!r}; expected a finite number, or None for nothing to measure")
-    return number

@@ -68,12 +68,12 @@ def judge_shards(shards: Shards) -> tuple[SetResult, Manifest]:
     collected, deciding = SetResult(inputs), inputs.deciders.deciding
     for run in shards.used:
         for case in run.result.cases:
-            collected.judge_case(case.repeats, deciding)
+            collected.add(inputs.judge_case(case.repeats, deciding))
     for case_id, why in shards.lacking.items():
         missing = Transcript(case_id, (), failure=failure(FailureCode.SHARD_MISSING, error=why))
         lacking = next(case for case in inputs.cases if case.id == case_id)
         scored = Scorer(inputs.stride, load_extractor(inputs.ner)).score(lacking, missing)
-        collected.judge_case((scored,), deciding)
+        collected.add(inputs.judge_case((scored,), deciding))
     manifest = _manifest(shards, collected.runs)
     verdict = collected.judge(_deciders(shards.used, collected.runs, manifest.judged))
     if shards.missing:

@@ -15,7 +15,7 @@ from pytest_clinical_drift.gate.items import STUDY, DriftResult
 from pytest_clinical_drift.gate.ledger import attempts_and_controls, ledger_above
 from pytest_clinical_drift.gate.pytest_reports import ResultWithoutTest, figure_lines, shown
 from pytest_clinical_drift.gate.run import GateRun
-from pytest_clinical_drift.gate.set_result import SetResult, case_properties, set_properties
+from pytest_clinical_drift.gate.set_result import SetResult, figures_of
 from pytest_clinical_drift.report.dossier_view import Transcripts
 from pytest_clinical_drift.report.headlines import case_headline, next_step, run_headline
 from pytest_clinical_drift.report.html import REPORT_FILE, render_case_pages, render_report
@@ -123,7 +123,7 @@ def whole_result(finished: FinishedRun, collected: SetResult, problem: str = "")
         verdict=str(verdict),
         outcome="failed" if failed else "passed",
         message=": ".join(filter(None, ("; ".join(filter(None, first)), rest))),
-        figures=set_properties(result),
+        figures=figures_of(result, result.manifest.judge),
         text="\n".join((*filter(None, first), *(f"  {reason}" for reason in reasons), "the table is at the end")),
         error=failed and (code != 1 or verdict in (Verdict.INCOMPLETE, Verdict.UNSETTLED, Verdict.PARTIAL)),
     )
@@ -142,7 +142,7 @@ def write_run_junit(file: Path, finished: FinishedRun, collected: SetResult, tra
             verdict=str(case.verdict),
             outcome="failed" if result.undecided or inputs.fails(case) else "passed",
             message=result.message,
-            figures=case_properties(case, manifest.judge),
+            figures=figures_of(case, manifest.judge),
             text=result.text,
             error=result.undecided,
         )

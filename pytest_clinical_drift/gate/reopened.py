@@ -78,7 +78,7 @@ class Reopened:
         collected = SetResult(self.inputs)
         for talks in self.by_case().values():
             scored = [_score(self.scorer, talk.heard(reviews), deciders.deciding) for talk in talks]
-            collected.judge_case(scored, deciders.deciding)
+            collected.add(self.inputs.judge_case(scored, deciders.deciding))
         reviewers = dict.fromkeys((*deciders.reviewers, *reviews.people_on(self.questions)))
         collected.judge(replace(deciders, reviewers=tuple(reviewers)))
         return collected

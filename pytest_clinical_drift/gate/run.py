@@ -25,7 +25,6 @@ from pytest_clinical_drift.judging.judge_options import JudgePolicy
 from pytest_clinical_drift.judging.prompts import prompt_hash
 from pytest_clinical_drift.judging.session import Group, JudgedConversation, JudgeSession
 from pytest_clinical_drift.report.words import kind_name, listed
-from pytest_clinical_drift.results.build import case_result
 from pytest_clinical_drift.results.comparing import check_comparable, load_baseline
 from pytest_clinical_drift.results.folders import RunFolder, check_results_place
 from pytest_clinical_drift.results.inputs import GateInputs
@@ -187,7 +186,7 @@ class GateRun:
         except SubjectError as error:
             stopped = Transcript(case_id, (), failure=failure(FailureCode.SUBJECT_STOPPED, error=str(error)))
             transcripts, assessments = (stopped,), (self.scorer.score(case, stopped),)
-        return transcripts, case_result(self.inputs.judge_case(assessments, self.session.deciding), assessments)
+        return transcripts, self.inputs.judge_case(assessments, self.session.deciding)
 
     def _assess(self, case: Case, transcript: Transcript) -> CaseAssessment:
         judged = self.session.judged(case, transcript, self.scorer.find, waiting=self._waiting)

@@ -2,7 +2,7 @@
 
 import datetime
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +10,10 @@ from pytest_clinical_drift.gate.pytest_reports import Property
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.judging import pdsqi
 from pytest_clinical_drift.metrics import SEED
+from pytest_clinical_drift.metrics.recall import mean
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.words import is_unread_zero
-from pytest_clinical_drift.results.build import build_result, case_result
+from pytest_clinical_drift.results.build import build_result
 from pytest_clinical_drift.results.inputs import GateInputs, options_hash
 from pytest_clinical_drift.results.manifest import JudgeRecord, Manifest, ShardRecord, TokenCounts
 from pytest_clinical_drift.results.models import CaseResult, ReviewRecord, RunResult
@@ -20,8 +21,8 @@ from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.subjects.limits import token_cost
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.baseline import BaselineComparison, apply_baseline, by_id, compare_with_baseline
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, Verdict, reason
-from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, SetVerdict
+from pytest_clinical_drift.verdict.reasons import ReasonCode, Verdict, reason
+from pytest_clinical_drift.verdict.values import Deciders, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
 
 Prices = tuple[float, float] | None
@@ -42,10 +43,6 @@ class SetResult:
 
     def add(self, case: CaseResult) -> None:
         self._by_id[case.case_id] = case
-
-    def judge_case(self, assessments: Sequence[CaseAssessment], deciding: Collection[str]) -> None:
-        """Judge one case's repeats, and keep them with their verdict."""
-        self.add(case_result(self.inputs.judge_case(assessments, deciding), assessments))
 
     @property
     def cases(self) -> list[CaseResult]:
@@ -120,7 +117,7 @@ class SetResult:
 
 def judge_run(run: GateRun, collected: SetResult, transcripts: Mapping[str, Sequence[Transcript]]) -> RunResult:
     """Judge the set, and make the record of the run."""
-    collected.judge(_deciders(run, collected.runs))
+    collected.judge(_deciders(run, sum(assessment.unanswered for assessment in collected.runs)))
     reviews = run.session.reviews
     reviewed = collected.reviewed(len(reviews.records)) if reviews is not None else None
     return collected.result(_manifest(run, collected.runs, transcripts), reviewed)
@@ -216,9 +213,16 @@ def _costing(prompt: int, completion: int, prices: Prices) -> TokenCounts:
     return TokenCounts(prompt=prompt, completion=completion, prices_per_million=prices, cost=cost)
 
 
-def _deciders(run: GateRun, assessed: Sequence[CaseAssessment]) -> Deciders:
+def _deciders(run: GateRun, unanswered: int) -> Deciders:
     """Who decided in a run; of each group that the judge decides: faults confirmed, and clean items not confirmed."""
-    session, reviews = run.session, run.session.reviews
+    session, reviews, missing = run.session, run.session.reviews, None
+    if run.inputs.thresholds.judge.required:
+        if not session.judges:
+            missing = reason(ReasonCode.JUDGE_REQUIRED)
+        elif session.below_floor:
+            missing = reason(ReasonCode.JUDGE_BELOW_FLOOR, kinds=list(session.below_floor))
+        elif unanswered:
+            missing = reason(ReasonCode.QUESTIONS_UNANSWERED, questions=unanswered)
     asked = {ruling.question_id for judged in run.judged.values() for ruling in judged.judgement.rulings.values()}
     known = session.calibration.kinds if session.calibration else {}
     return Deciders(
@@ -226,7 +230,7 @@ def _deciders(run: GateRun, assessed: Sequence[CaseAssessment]) -> Deciders:
         deciding=tuple(sorted(session.deciding)),
         below_floor=session.below_floor,
         reviewers=reviews.people_on(asked) if reviews is not None else (),
-        missing=_missing_judge(run, sum(assessment.unanswered for assessment in assessed)),
+        missing=missing,
         errors={
             group: (
                 (limits.sensitivity.hits, limits.sensitivity.of),
@@ -241,51 +245,20 @@ def _deciders(run: GateRun, assessed: Sequence[CaseAssessment]) -> Deciders:
     )
 
 
-def _missing_judge(run: GateRun, unanswered: int) -> Reason | None:
-    """Why a judge that the thresholds require has not judged."""
-    if not run.inputs.thresholds.judge.required:
-        return None
-    if not run.session.judges:
-        return reason(ReasonCode.JUDGE_REQUIRED)
-    if run.session.below_floor:
-        return reason(ReasonCode.JUDGE_BELOW_FLOOR, kinds=list(run.session.below_floor))
-    return reason(ReasonCode.QUESTIONS_UNANSWERED, questions=unanswered) if unanswered else None
-
-
-# -- figures for junit files
-
-
-def set_properties(result: RunResult) -> list[Property]:
-    return [
-        *((item.metric, _figure(item)) for item in result.judgements if item.value is not None),
-        ("pairs_evaluated", sum(run.conflict.pairs for run in result.runs)),
-        ("verdict", str(result.verdict)),
-        ("judge", result.manifest.judge),
-        ("judge_limits", judge_line(result.manifest.judged, result.counts)),
-        *_alarm_counts(result.runs),
-        ("cases", f"{result.cases_complete} of {result.cases_total}"),
-    ]
-
-
-def case_properties(case: CaseResult, judge: str) -> list[Property]:
-    """A case's figures for junit: plain values, undefined ones left out."""
-    r_squared = [run.slope.r_squared for run in case.repeats if run.slope and run.slope.r_squared is not None]
+def figures_of(judged: RunResult | CaseResult, judge: str) -> list[Property]:
+    """The figures of the set or of a case for junit files: plain values, undefined ones left out."""
+    whole = judged if isinstance(judged, RunResult) else None
+    runs = judged.repeats if isinstance(judged, CaseResult) else judged.runs
+    states = [alarm.state for run in runs for alarm in run.alarms]
     figures: list[tuple[str, object]] = [
-        *((item.metric, _figure(item)) for item in case.judgements),
-        ("r_squared", sum(r_squared) / len(r_squared) if r_squared else None),
-        ("pairs_evaluated", sum(run.conflict.pairs for run in case.repeats)),
-        ("verdict", str(case.verdict)),
+        # a count of what nobody has read for is not 0
+        *((item.metric, str(item.verdict) if is_unread_zero(item) else item.value) for item in judged.judgements),
+        ("r_squared", None if whole else mean(run.slope.r_squared for run in runs if run.slope)),
+        ("pairs_evaluated", sum(run.conflict.pairs for run in runs)),
+        ("verdict", str(judged.verdict)),
         ("judge", judge),
-        *_alarm_counts(case.repeats),
+        ("judge_limits", judge_line(whole.manifest.judged, whole.counts) if whole else None),
+        *((f"alarms_{state}", states.count(state)) for state in AlarmState),
+        ("cases", f"{whole.cases_complete} of {whole.cases_total}" if whole else None),
     ]
     return [(name, value) for name, value in figures if value is not None]
-
-
-def _figure(item: MetricVerdict) -> float | str | None:
-    """The value; a count of what nobody has read for is not 0."""
-    return str(item.verdict) if is_unread_zero(item) else item.value
-
-
-def _alarm_counts(runs: Sequence[CaseAssessment]) -> list[Property]:
-    states = [alarm.state for run in runs for alarm in run.alarms]
-    return [(f"alarms_{state}", states.count(state)) for state in AlarmState]

@@ -19,9 +19,10 @@ from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.reviews import content_hash
 from pytest_clinical_drift.judging.rulings import Ruling
 from pytest_clinical_drift.judging.session import Group, JudgedConversation
+from pytest_clinical_drift.results.build import case_result
 from pytest_clinical_drift.results.files import read_record
 from pytest_clinical_drift.results.manifest import Manifest
-from pytest_clinical_drift.results.models import RunResult
+from pytest_clinical_drift.results.models import CaseResult, RunResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.reasons import Reason, Verdict
@@ -59,9 +60,9 @@ class GateInputs(BaseModel):
     today: datetime.date = Field(default_factory=datetime.date.today, exclude=True)
     """Waivers expire."""
 
-    def judge_case(self, assessments: Sequence[CaseAssessment], deciding: Collection[str] = ()) -> CaseVerdict:
-        """The verdict on one case's repeats; `deciding` are the groups of kinds that a judge at its floor has read."""
-        return judge_case(assessments, self.thresholds, self.today, deciding)
+    def judge_case(self, repeats: Sequence[CaseAssessment], deciding: Collection[str] = ()) -> CaseResult:
+        """A case's repeats with their verdict; `deciding` are the groups of kinds that a judge at its floor has read."""
+        return case_result(judge_case(repeats, self.thresholds, self.today, deciding), repeats)
 
     def fails(self, verdict: CaseVerdict) -> bool:
         """Whether a case fails its test."""
