@@ -28,7 +28,11 @@ class InputError(DriftError):
     def __str__(self) -> str:
         """Each on one line and harmless to a terminal: files, and what they hold, may be anybody's."""
         more = [f"and {len(self.args) - _MOST} more"] if len(self.args) > _MOST else []
-        return "\n".join(_harmless(str(line)) for line in (*self.args[:_MOST], *more))
+        lines = []
+        for line in (*self.args[:_MOST], *more):
+            shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in " ".join(str(line).split()))
+            lines.append(shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…")
+        return "\n".join(lines)
 
 
 class UnknownSetting(InputError):
@@ -56,12 +60,6 @@ def not_loadable(module: str, error: Exception, missing: str, misfit: str) -> Mi
 
 class SubjectError(DriftError):
     """The subject could not be run: the case is INCOMPLETE, which says nothing about the model's memory."""
-
-
-def _harmless(text: str) -> str:
-    flat = " ".join(text.split())
-    shown = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in flat)
-    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
 
 
 def sentence(error: DriftError | OSError) -> str:

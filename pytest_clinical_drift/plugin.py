@@ -95,18 +95,14 @@ def _offer_short_names(config: pytest.Config, parser: pytest.Parser) -> None:
 
     group = parser.getgroup(GROUP)
     for short, arguments in (("--model", MODEL), ("--slate", SLATES)):
-        if _is_free(parser, short):
+        try:  # before pytest 9.2 registering it twice fails only later, at parsing
+            free = f"{short}=x" in parser.parse_known_and_unknown_args([f"{short}=x"])[1]
+        except pytest.UsageError:  # somebody's, with a type or choices that x does not fit
+            free = False
+        if free:
             group.addoption(short, dest=destination(SHORT[short]), **{**arguments, "help": f"same as {SHORT[short]}"})
         else:
             config.stash.setdefault(_NAMES_TAKEN, []).append(short)
-
-
-def _is_free(parser: pytest.Parser, option: str) -> bool:
-    """Whether nobody has registered the option; before pytest 9.2 registering it twice fails only later, at parsing."""
-    try:
-        return f"{option}=x" in parser.parse_known_and_unknown_args([f"{option}=x"])[1]
-    except pytest.UsageError:  # somebody's, with a type or choices that x does not fit
-        return False
 
 
 _NAMES_TAKEN = pytest.StashKey[list[str]]()

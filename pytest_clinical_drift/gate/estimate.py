@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.cases.timeline import probed_turns
 from pytest_clinical_drift.conversation import dialogue
-from pytest_clinical_drift.conversation.scheduler import Plan
+from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.judging.labelled import load_calibration_set
 from pytest_clinical_drift.judging.make_calibration import cost_line
 from pytest_clinical_drift.judging.pdsqi import WORDINGS, rated_turns
-from pytest_clinical_drift.judging.session import JudgeSession
 from pytest_clinical_drift.report.page import text_lines
 
 _CHARACTERS_PER_TOKEN = 4.2
@@ -22,13 +21,18 @@ _CAREFUL, _WEAK = 0.25, 2.4
 """Single questions per reading: of a careful strong model, and of recorded weak ones."""
 
 
-def estimate(cases: Sequence[Case], plan: Plan, *, session: JudgeSession, calibration: bool = True) -> list[str]:
-    """Requests and tokens of a run, a line each for the model and for the judge, one for its calibration if due."""
-    turns, tokens = sum(len(case.turns) for case in cases), 0.0
+def estimate(cases: Sequence[Case], run: GateRun, *, calibration: bool = True) -> list[str]:
+    """Requests and tokens of a run, a line each for the model and for the judge, one for its calibration if due.
+
+    The number of readings is exact; how many questions they raise depends on the model.
+    """
+    plan, session = run.plan, run.session
+    turns, summaries, tokens = sum(len(case.turns) for case in cases), 0, 0.0
     for case in cases:
         before = (plan.system_prompt or "", dialogue.INTAKE, dialogue.PATIENT, case.patient_summary)
         history = sum(map(_tokens, before))
-        probed = set(probed_turns(case, plan.probe_every_turn))
+        probed = probed_turns(case, plan.probe_every_turn)
+        summaries += len(probed)
         for turn in case.turns:
             history += _tokens(turn.message)
             tokens += history
@@ -38,28 +42,23 @@ def estimate(cases: Sequence[Case], plan: Plan, *, session: JudgeSession, calibr
     requests = sum(plan.requests(case) for case in cases)
     used = {"prompt": tokens * plan.repeats, "completion": requests * _TEXT_TOKENS}
     lines = text_lines("run_lines.txt.j2", "estimate", requests=requests, cases=len(cases), turns=turns, **used)
-    return lines + (_of_judge(cases, plan, session, calibration) if session.judges and not session.is_control else [])
-
-
-def _tokens(text: str) -> float:
-    return len(text) / _CHARACTERS_PER_TOKEN
-
-
-def _of_judge(cases: Sequence[Case], plan: Plan, session: JudgeSession, calibration: bool) -> list[str]:
-    """The number of readings is exact; how many questions they raise depends on the model."""
-    repeats = plan.repeats
-    replies = sum(len(case.turns) for case in cases)
-    summaries = sum(len(probed_turns(case, plan.probe_every_turn)) for case in cases)
+    if not session.judges or session.is_control:
+        return lines
     handovers = sum(turn.handover for case in cases for turn in case.turns)
-    readings = (replies + summaries + handovers + len(cases)) * repeats
-    ratings = sum(len(rated_turns(case)) for case in cases) * len(WORDINGS) * repeats if session.rates else 0
-    due = sum(state.fact.hard_stop for case in cases for state in facts_at(case, len(case.turns))) * 2 * repeats
+    readings = (turns + summaries + handovers + len(cases)) * plan.repeats
+    ratings = sum(len(rated_turns(case)) for case in cases) * len(WORDINGS) * plan.repeats if session.rates else 0
+    due = sum(state.fact.hard_stop for case in cases for state in facts_at(case, len(case.turns))) * 2 * plan.repeats
     few, many = (round(readings * rate) + due for rate in (_CAREFUL, _WEAK))
-    texts = readings + ratings
-    prompt = [texts * _READING_TOKENS[0] + questions * _QUESTION_TOKENS[0] for questions in (few, many)]
-    answer = [texts * _READING_TOKENS[1] + questions * _QUESTION_TOKENS[1] for questions in (few, many)]
+    prompt, answer = (
+        [(readings + ratings) * of_reading + questions * of_question for questions in (few, many)]
+        for of_reading, of_question in zip(_READING_TOKENS, _QUESTION_TOKENS, strict=True)
+    )
     due_now = calibration and not session.has_calibration
     more = cost_line(load_calibration_set(session.options.calibration_set), session.procedure) if due_now else ""
     checks = session.options.audit + 2 * session.options.canaries
     given = {"readings": readings, "few": few, "many": many, "prompt": prompt, "answer": answer, "checks": checks}
-    return text_lines("run_lines.txt.j2", "judge_estimate", **given, ratings=ratings, calibration=more)
+    return lines + text_lines("run_lines.txt.j2", "judge_estimate", **given, ratings=ratings, calibration=more)
+
+
+def _tokens(text: str) -> float:
+    return len(text) / _CHARACTERS_PER_TOKEN

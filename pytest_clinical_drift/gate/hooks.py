@@ -56,6 +56,9 @@ class ActivePlugin(GroupsPlugin):
         self.selection = selection
         """Case ids named on the command line; None: all cases; empty: none, only the paths given."""
         self.is_worker = hasattr(config, "workerinput")
+        folder = getattr(config, "workerinput", {}).get("drift_folder")
+        self._results_come_in = Path(folder) if folder else None
+        """Where this process, a worker, gets its results from."""
         self.remarks: list[str] = []
         """What to say before the first test."""
         self.collected = SetResult(run.inputs)
@@ -139,15 +142,10 @@ class ActivePlugin(GroupsPlugin):
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         if self.is_worker:  # before xdist tells the controller that collection is over
-            if folder := self._handoff_folder():
-                hand_selection(folder, [case.id for case in cases_of(session.items, self.run.cases)])
+            if self._results_come_in is not None:
+                hand_selection(self._results_come_in, [case.id for case in cases_of(session.items, self.run.cases)])
         elif self.run.runner is not None and not self._distributed():
             self.run.runner.cases = cases_of(session.items, self.run.cases)
-
-    def _handoff_folder(self) -> Path | None:
-        """Where this process, a worker, gets its results from."""
-        name = self.config.workerinput["drift_folder"]  # type: ignore[attr-defined]
-        return Path(name) if name else None
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: Sequence[str]) -> None:
@@ -157,7 +155,7 @@ class ActivePlugin(GroupsPlugin):
     def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:
         lines, chosen = self.remarks, cases_of(items, self.run.cases)
         if self.config.option.collectonly:
-            lines = estimate(chosen, self.run.plan, session=self.run.session)
+            lines = estimate(chosen, self.run)
         elif not chosen and not self._distributed():
             lines = [*lines, f"no case selected out of {len(self.run.cases)}: nothing to ask, no verdict"]
         return [f"clinical-drift: {line}" for line in lines]
@@ -169,7 +167,7 @@ class ActivePlugin(GroupsPlugin):
         try:
             if not self.is_worker:
                 return self._results.make(case_id)
-            return DriftResult(self.run.cases[case_id], *wait_for(self._handoff_folder() or Path(), case_id))
+            return DriftResult(self.run.cases[case_id], *wait_for(self._results_come_in or Path(), case_id))
         except RunStopped as stopped:
             pytest.skip(str(stopped))  # with workers, a test may wait when another process has given up
         except InputError as error:

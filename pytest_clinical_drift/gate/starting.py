@@ -146,8 +146,8 @@ def start(
         remarks += judge.check()
         _refuse(f"--drift-judge {judge.identity().spec}", judge)
     calibration_is_due = not run.session.has_calibration
-    price_of_first = estimate(first, run.plan, session=run.session)
-    price_of_all = estimate(list(run.cases.values()), run.plan, session=run.session, calibration=False)
+    price_of_first = estimate(first, run)
+    price_of_all = estimate(list(run.cases.values()), run, calibration=False)
     remarks += [f"the first {len(first)} cases", *(f"  {line}" for line in price_of_first)]
     remarks += [f"all {len(run.cases)} cases", *(f"  {line}" for line in price_of_all)]
     for remark in remarks:

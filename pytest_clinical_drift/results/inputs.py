@@ -61,7 +61,7 @@ class GateInputs(BaseModel):
     """Waivers expire."""
 
     def judge_case(self, repeats: Sequence[CaseAssessment], deciding: Collection[str] = ()) -> CaseResult:
-        """A case's repeats with their verdict; `deciding` are the groups of kinds that a judge at its floor has read."""
+        """A case's repeats with their verdict; `deciding`: the groups of kinds that a judge at its floor has read."""
         return case_result(judge_case(repeats, self.thresholds, self.today, deciding), repeats)
 
     def fails(self, verdict: CaseVerdict) -> bool:

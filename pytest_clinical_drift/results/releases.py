@@ -92,11 +92,6 @@ class Sheet(BaseModel):
             return {str(name): "" for name in given}
         return {} if given is None else given
 
-    @property
-    def others(self) -> dict[str, Any]:
-        """What else the sheet says."""
-        return dict(self.model_extra or {})
-
 
 def read_sheet(root: Path) -> Sheet:
     """The sheet of a project, empty where there is none; InputError in one sentence where it cannot be used."""
