@@ -25,8 +25,7 @@ from scipy.stats import binomtest
 
 from pytest_clinical_drift.cases.model import FactState
 from pytest_clinical_drift.evidence.advice.breach import find_breaches, oppositions
-from pytest_clinical_drift.evidence.facts.fact import ALLERGY, MEDICATION, Fact
-from pytest_clinical_drift.evidence.facts.slots import parse_fact
+from pytest_clinical_drift.evidence.facts.fact import ALLERGY, MEDICATION, Fact, parse_fact
 from pytest_clinical_drift.evidence.findings import FactFinding, find_facts
 from pytest_clinical_drift.evidence.quantities.frequencies import frequencies
 

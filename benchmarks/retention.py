@@ -14,8 +14,8 @@ import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 
+from pytest_clinical_drift.evidence.facts.fact import parse_fact
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
-from pytest_clinical_drift.evidence.facts.slots import parse_fact
 
 STATED = {"retained", "partial"}
 GOAL_BALANCED, GOAL_FOUR_CLASS = 0.93, 0.80

@@ -10,8 +10,8 @@ from pytest_clinical_drift.authoring import Remark, Remarks
 from pytest_clinical_drift.cases.files import place_of
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, Turn, facts_at, spoken
 from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.evidence.facts.fact import named_medicines, parse_fact
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
-from pytest_clinical_drift.evidence.facts.slots import named_medicines, parse_fact
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.reading.text import read, tokenise

@@ -27,7 +27,7 @@ from pytest_clinical_drift.cases.files import (
 )
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.evidence.facts.slots import parse_fact
+from pytest_clinical_drift.evidence.facts.fact import parse_fact
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, load_vocabulary
 
 Verifier = Callable[[Sequence[tuple[str, str]]], list[float]]

@@ -12,8 +12,7 @@ from typing import Any, Protocol
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError, MissingDependency, not_loadable
-from pytest_clinical_drift.evidence.facts.fact import words_of
-from pytest_clinical_drift.evidence.facts.slots import parse_fact
+from pytest_clinical_drift.evidence.facts.fact import parse_fact, words_of
 from pytest_clinical_drift.evidence.reading.text import Document, blank_hidden, read, tokenise
 from pytest_clinical_drift.evidence.terms.lexicon import CLINICAL_KINDS, Term, named_ids, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import MEASURE, load_vocabulary

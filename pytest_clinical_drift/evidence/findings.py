@@ -12,9 +12,9 @@ from pytest_clinical_drift.conversation.hygiene import strip_reasoning
 from pytest_clinical_drift.evidence.advice.breach import ReplyFinding, find_breaches, oppositions, says
 from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.entities import NO_ENTITIES, EntityScorer, ScoredEntities
-from pytest_clinical_drift.evidence.facts.fact import ABSENT, CONTRADICTED, MEASURED, MEDICATION, PARTIAL, RETAINED
+from pytest_clinical_drift.evidence.facts.fact import MEASURED, MEDICATION, parse_fact
+from pytest_clinical_drift.evidence.facts.outcome import ABSENT, CONTRADICTED, PARTIAL, RETAINED
 from pytest_clinical_drift.evidence.facts.retention import Quote, Retention, assess_document
-from pytest_clinical_drift.evidence.facts.slots import parse_fact
 from pytest_clinical_drift.evidence.reading.text import Document, read
 from pytest_clinical_drift.evidence.terms.language import ENGLISH_ONLY, NOT_ENGLISH, rules_read
 from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary, word_set

@@ -6,7 +6,7 @@ from pytest_clinical_drift.cases.entries import GRADES
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.timeline import Demand, demands_at
 from pytest_clinical_drift.evidence.advice.breach import ReplyFinding
-from pytest_clinical_drift.evidence.facts.fact import ABSENT, CONTRADICTED
+from pytest_clinical_drift.evidence.facts.outcome import ABSENT, CONTRADICTED
 from pytest_clinical_drift.evidence.findings import Findings
 from pytest_clinical_drift.evidence.terms.language import NOT_ENGLISH
 from pytest_clinical_drift.evidence.terms.lexicon import find_terms

@@ -18,9 +18,8 @@ from recorded import Talk, recorded
 
 from pytest_clinical_drift.cases.model import FactState
 from pytest_clinical_drift.evidence.advice.breach import find_breaches, oppositions
-from pytest_clinical_drift.evidence.facts.fact import MEDICATION
+from pytest_clinical_drift.evidence.facts.fact import MEDICATION, parse_fact
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
-from pytest_clinical_drift.evidence.facts.slots import parse_fact
 from pytest_clinical_drift.evidence.findings import FactFinding, find_facts
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.reading.text import read

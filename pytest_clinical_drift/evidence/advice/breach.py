@@ -22,9 +22,15 @@ from pytest_clinical_drift.evidence.advice.orders import (
     is_question,
     words,
 )
-from pytest_clinical_drift.evidence.facts.fact import ALLERGY, FUNCTION, content_of, words_of
-from pytest_clinical_drift.evidence.facts.places import together
-from pytest_clinical_drift.evidence.facts.slots import named_medicines, parse_fact
+from pytest_clinical_drift.evidence.facts.fact import (
+    ALLERGY,
+    FUNCTION,
+    content_of,
+    named_medicines,
+    parse_fact,
+    words_of,
+)
+from pytest_clinical_drift.evidence.facts.statements import together
 from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, compare, read_regimen
 from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise

@@ -2,8 +2,18 @@
 
 from collections.abc import Iterator
 
-from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Slot, Statement, content_of, stated_with
-from pytest_clinical_drift.evidence.facts.places import Span, denies_another, near, places_of, stated, together
+from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, content_of
+from pytest_clinical_drift.evidence.facts.statements import (
+    Said,
+    Span,
+    Statement,
+    denies_another,
+    near,
+    places_of,
+    stated,
+    stated_with,
+    together,
+)
 from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.reading.text import Document, tokenise
 from pytest_clinical_drift.evidence.terms.lexicon import term_index

@@ -1,17 +1,39 @@
-"""A fact taken apart: its core, and what else a summary has to state with it."""
+"""A fact taken apart: what it speaks of, what stands at its centre, and what else a summary has to state with it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from pytest_clinical_drift.evidence.mentions.regimen import Regimen
-from pytest_clinical_drift.evidence.quantities.amounts import Amount
-from pytest_clinical_drift.evidence.quantities.dates import Date
-from pytest_clinical_drift.evidence.reading.text import Document
-from pytest_clinical_drift.evidence.terms.vocabulary import Concept, load_vocabulary, word_set
+from pytest_clinical_drift.evidence.mentions.context import context_at
+from pytest_clinical_drift.evidence.mentions.regimen import Regimen, read_regimen
+from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts
+from pytest_clinical_drift.evidence.quantities.dates import Date, dates
+from pytest_clinical_drift.evidence.quantities.frequencies import Frequency, frequencies
+from pytest_clinical_drift.evidence.reading.text import Document, read
+from pytest_clinical_drift.evidence.terms.lexicon import Term, TermIndex, term_index
+from pytest_clinical_drift.evidence.terms.vocabulary import (
+    CONDITION,
+    DRUG,
+    MEASURE,
+    QUALIFIER,
+    WORD,
+    Concept,
+    load_vocabulary,
+    word_set,
+)
+from pytest_clinical_drift.evidence.terms.words import loose_stem as stem
 
 MEDICATION, MEASURED, ALLERGY, STATED = "medication", "measured", "allergy", "stated"
+FUNCTION = word_set("facts", "function")
+DENYING = frozenset(("no", "not", "non", "never", "without", "nil", "none", "off"))
+_DOING = frozenset(("missed", "carries", "carrying", "declines", "refuses", "refusing", "due", "awaiting"))
+_GENERAL = frozenset(("drug allergy", "food allergy", "allergy"))
+_ALLERGY = ("allerg", "anaphyla", "hypersensitiv", "intoleran")
+_CAUSED = frozenset(("to", "from", "with", "on", "after", "by", "caused", "causes", "reaction"))
+_REACTIONS = frozenset(("immunological", "skin", "symptom", "reaction", "dermatological"))
+_TESTS = frozenset(("test", "tests", "screen", "antibody", "antibodies", "swab", "culture", "pcr", "serology", "igra"))
+_CIRCUMSTANCES = ("safety", "social", "other")
+_AVOIDED = frozenset(("avoid", "avoids", "avoided", "avoiding", "contraindicated"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,9 +57,6 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fact:
-    """A fact, taken apart."""
-
-    text: str
     kind: str | None
     """What the case calls it."""
     document: Document
@@ -53,11 +72,11 @@ class Fact:
     """The fact lies in the past by its own words."""
     ended: bool
     """The fact says that something was stopped."""
-    worded: bool = False
+    worded: bool
     """Its words are peers: a circumstance, not a named thing with details."""
-    result: bool = False
+    result: bool
     """The result of a test, whose "negative" is what it says and no denial."""
-    inner: tuple[Slot, ...] = ()
+    inner: tuple[Slot, ...]
     """Qualifiers inside the name of the core: "permanent atrial fibrillation"."""
 
 
@@ -66,86 +85,180 @@ def words_of(name: str) -> frozenset[str]:
     return frozenset(str(word) for word in load_vocabulary("fact_words")[name])
 
 
-FUNCTION = word_set("facts", "function")
-DENYING = frozenset(("no", "not", "non", "never", "without", "nil", "none", "off"))
-
-
 def content_of(words: Sequence[str]) -> list[str]:
     """The words of a name that have to stand together; none where one of them denies the others."""
     return [] if not DENYING.isdisjoint(words) else [w for w in words if w not in FUNCTION]
 
 
-RETAINED, PARTIAL, CONTRADICTED, ABSENT = "retained", "partial", "contradicted", "absent"
+@lru_cache(maxsize=4096)
+def parse_fact(text: str, kind: str | None = None) -> Fact:
+    """Take a fact apart; `kind` is the case's own word for what it is."""
+    document = read(text)
+    index = term_index(document)
+    measures = _measures_of(document, index)
+    medicines = [m for m in named_medicines(index) if not any(_is_inside(m, t) for t in measures)]
+    conditions = _conditions_of(document, index, measures)
+    frame = frame_of(document, kind, medicines, conditions, bool(measures))
+    ended = not words_of("stopped").isdisjoint(document.words)
+    named = [*medicines, *conditions, *measures]
+    stopped = medicines if ended else []
+    allergies = [c for c in conditions if c.concept.name.endswith(" allergy") and c.concept.name not in _GENERAL]
+    cores = {
+        MEDICATION: medicines,
+        MEASURED: stopped or measures,
+        ALLERGY: medicines or allergies,
+        STATED: stopped or conditions or sorted(named, key=lambda t: t.first),
+    }[frame]
+    core = next(iter(cores), None)
+    taken_up: list[Frequency | Date | Term] = [*frequencies(document), *dates(document), *named]
+    numbers = [a for a in amounts(document) if not any(o.first <= a.first <= o.last for o in taken_up)]
+    used = {i for one in (*taken_up, *numbers) for i in range(one.first, one.last + 1)}
+    every = [t for t in index.by_kind.get(QUALIFIER, ()) if not t.weak]
+    qualifiers = [t for t in every if t.first not in used]
+    inner = [t for t in every if core is not None and _is_inside(t, core)]
+    tested = not _TESTS.isdisjoint(document.words) and any(t.concept.group == "test result" for t in qualifiers)
+    regimen = read_regimen(document, core) if core is not None and frame == MEDICATION else None
+    core = None if tested else core
+    details = [_slot(document, t) for t in (*named, *qualifiers) if t is not core]
+    details += _word_slots(document, index, used.union(*(range(t.first, t.last + 1) for t in qualifiers)))
+    # Words that a summary may well leave out; the name of the test, where its result is what counts.
+    last_words = words_of("optional")
+    optional = {s for s in details if s.text.lower().split()[-1] in last_words and (tested or not s.denied)}
+    telling = [s for s in details if s.concept is not None or s not in optional]
+    if core is not None or len(telling) > 1 or (telling and numbers) or any(s.concept is not None for s in telling):
+        details = telling
+    main, details = _core_and_details(document, core, details)
+    if medicines and frame == MEDICATION and not _AVOIDED.isdisjoint(document.words):
+        main = replace(main, denied=True)
+    circumstance = frame == STATED and kind in _CIRCUMSTANCES and any(s.concept is None for s in (main, *details))
+    return Fact(
+        kind,
+        document,
+        frame,
+        main,
+        tuple(details),
+        regimen,
+        tuple(numbers) if frame != MEDICATION else (),
+        tuple(dates(document)),
+        past=not words_of("history").isdisjoint(document.words) or bool(dates(document)),
+        ended=ended,
+        worded=core is None or circumstance,
+        result=tested,
+        inner=tuple(_slot(document, t) for t in inner),
+    )
 
 
-class Said(StrEnum):
-    """What a statement says, strongest first."""
-
-    PLAIN, CLASH, DENIED, PART = "plain", "clash", "denied", "part"
-    VAGUE, TRACE, OTHER, DOUBT = "vague", "trace", "other", "doubt"
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One place of a text that speaks of a fact."""
-
-    said: str
-    spans: tuple[tuple[int, int], ...]
-    """First and last tokens of the words that say it."""
-    reason: str = ""
-    rule: str = ""
-    """Name of the rule that found it; alarms are measured by it."""
-    sure: bool = True
-
-
-def stated_with(spans: tuple[tuple[int, int], ...], missing: Sequence[str]) -> Statement:
-    """Plain where nothing is missing, else in part."""
-    if missing:
-        return Statement(Said.PART, spans, "missing: " + ", ".join(missing), "part")
-    return Statement(Said.PLAIN, spans, "", "plain")
+def frame_of(
+    document: Document, kind: str | None, medicines: list[Term], conditions: list[Term], measured: bool
+) -> str:
+    words = document.words
+    # an allergy, and not an illness with the word in its name (allergic rhinitis)
+    illnesses = [t for t in conditions if not t.concept.name.endswith(("allergy", "allergic reaction"))]
+    illness = {i for t in illnesses for i in range(t.first, t.last + 1)}
+    named = (i for i, word in enumerate(words) if word.startswith(_ALLERGY))
+    allergic = any(i not in illness or not words[i].startswith("allerg") for i in named)
+    if kind in ("allergy", "intolerance") or (allergic and kind in (None, "negative", "history", "safety", "other")):
+        return ALLERGY
+    if measured and kind in (None, "measurement", "other"):
+        return MEASURED
+    if medicines and kind in (None, "medication", "negative", "device"):
+        dosed = any(a.unit is not None and a.unit.data["kind"] == "dose" for a in amounts(document))
+        described = not (dosed or frequencies(document) or kind == "medication")
+        if described and not _DOING.isdisjoint(words):
+            return STATED
+        if kind is None and conditions and not dosed and not _CAUSED.isdisjoint(words):
+            return ALLERGY if conditions[0].concept.group in _REACTIONS else STATED
+        if words_of("stopped").isdisjoint(words) or kind == "medication":
+            return MEDICATION
+    return ALLERGY if conditions and not {"causes", "caused"}.isdisjoint(words) else STATED
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """Status of a fact in a text."""
-
-    status: str
-    spans: tuple[tuple[int, int], ...] = ()
-    reason: str = ""
-    rule: str = ""
-    certain: bool = True
-    rival: tuple[tuple[int, int], ...] = ()
-    """What speaks against a plain statement."""
+def _is_inside(term: Term, other: Term) -> bool:
+    return other.first <= term.first and term.last <= other.last
 
 
-def decide(statements: Sequence[Statement], *, unnamed: bool = False) -> Outcome:
-    """The best statement stands; what speaks against it makes it unclear.
-
-    `unnamed`: no word of the text can be the fact.
-    """
-    of = {said: [statement for statement in statements if statement.said == said] for said in Said}
-    against = [s for s in (*of[Said.CLASH], *of[Said.DENIED]) if s.sure]
-    if of[Said.PLAIN]:
-        plain = of[Said.PLAIN][0]
-        if against:
-            rival = against[0]
-            return Outcome(RETAINED, plain.spans + rival.spans, f"also: {rival.reason}", "rival", False, rival.spans)
-        return Outcome(RETAINED, plain.spans, "", "plain")
-    for said, status in ((Said.CLASH, CONTRADICTED), (Said.DENIED, CONTRADICTED), (Said.PART, PARTIAL)):
-        if of[said]:
-            best = max(of[said], key=lambda s: s.sure)
-            clear = best.sure and not (said == Said.DENIED and of[Said.PART])
-            return Outcome(status, best.spans, best.reason, best.rule, clear)
-    for said, status, rule in _WEAKER:
-        if of[said]:
-            certain = said == Said.OTHER and all(s.said == Said.OTHER and s.sure for s in statements)
-            return Outcome(status, of[said][0].spans, of[said][0].reason, rule, certain)
-    return Outcome(ABSENT, (), "not stated", "unnamed" if unnamed else "no-words", certain=unnamed)
+def named_medicines(index: TermIndex) -> list[Term]:
+    """Medicines and classes that a short text names; a class word beside its drug adds nothing."""
+    above = {i for t in index.medicines if t.concept.kind == DRUG for i in t.concept.ancestors}
+    return [t for t in index.medicines if t.concept.kind == DRUG or t.concept.id not in above]
 
 
-_WEAKER = (
-    (Said.VAGUE, PARTIAL, "general-name"),
-    (Said.TRACE, ABSENT, "fragments"),
-    (Said.OTHER, ABSENT, "someone-else"),
-    (Said.DOUBT, ABSENT, "not-asserted"),
-)
+def _conditions_of(document: Document, index: TermIndex, measures: list[Term]) -> list[Term]:
+    """Conditions that a short text names; a broader one beside a narrower one adds nothing."""
+    whole = (0, len(document) - 1)
+    conditions = [t for t in index.by_kind.get(CONDITION, ()) if not t.weak or (t.first, t.last) == whole]
+    above = {i for t in conditions for i in t.concept.ancestors}
+    conditions = [t for t in conditions if t.concept.id not in above]
+    return [c for c in conditions if not any(_is_inside(c, t) and c.last < t.last for t in measures)]
+
+
+def _measures_of(document: Document, index: TermIndex) -> list[Term]:
+    """Measurements that a short text gives a figure for; "weight loss" is none, nor is the dose of a medicine."""
+    measures: list[Term] = []
+    for term in index.by_kind.get(MEASURE, ()):
+        changed = document.words[term.last + 1 : term.last + 2] in (["loss"], ["gain"])
+        following = [a for a in amounts(document) if term.last < a.first <= term.last + 5]
+        amount = next(iter(following or [a for a in amounts(document) if a.last + 1 == term.first]), None)
+        dose = amount is not None and (amount.unit is None or amount.unit.data["kind"] != "result")
+        taken = dose and any(m.first == term.first and m.last >= term.last for m in index.medicines)
+        if amount is not None and not (changed or taken):
+            measures.append(term)
+    return measures
+
+
+def _core_and_details(document: Document, core: Term | None, details: list[Slot]) -> tuple[Slot, list[Slot]]:
+    """The centre (a named thing, else the first word) and the rest; what its name says is not a detail."""
+    if core is not None:
+        said = {core.concept.id} | core.concept.ancestors | core.concept.implies
+        return _slot(document, core), [s for s in details if s.concept is None or s.concept.id not in said]
+    if not details:
+        return Slot(document.raw, stems=frozenset(map(stem, document.words))), []
+    first = next((n for n, s in enumerate(details) if s.concept is None), 0)
+    return details[first], details[:first] + details[first + 1 :]
+
+
+def _slot(document: Document, term: Term) -> Slot:
+    context = context_at(document, term.first, term.last)
+    concept = term.concept
+    content = content_of(document.words[term.first : term.last + 1])
+    same = [t for t in term_index(document).by_kind.get(WORD, ()) if (t.first, t.last) == (term.first, term.last)]
+    return Slot(
+        document.quote(term.first, term.last),
+        concept,
+        frozenset((concept.id, *(t.concept.id for t in same if not t.weak and concept.kind == CONDITION))),
+        concept.excludes,
+        frozenset(map(stem, content)) if concept.kind == CONDITION else frozenset(),
+        denied=context.negated,
+        other=context.other_person,
+    )
+
+
+def _word_slots(document: Document, index: TermIndex, used: set[int]) -> list[Slot]:
+    """Content words that nothing else covers; the words of one cluster phrase are one slot."""
+    free = [t for t in index.by_kind.get(WORD, ()) if not t.weak and used.isdisjoint(range(t.first, t.last + 1))]
+    words, filler = document.words, words_of("filler")
+    if not used and filler.issuperset(words):
+        filler = FUNCTION | DENYING
+    slots: list[Slot] = []
+    last = -1
+    for position, word in enumerate(words):
+        if position <= last or position in used:
+            continue
+        end = max((t.last for t in free if t.first == position), default=position)
+        if end == position and (word in filler or not word.isalpha()):
+            continue
+        last = end
+        terms = [t for t in free if (t.first, t.last) == (position, last)]
+        said = words[position : last + 1]
+        context = context_at(document, position, last)
+        slots.append(
+            Slot(
+                document.quote(position, last),
+                ids=frozenset(t.concept.id for t in terms),
+                against=frozenset(e for t in terms for e in t.concept.excludes),
+                stems=frozenset(map(stem, [w for w in said if w not in filler] or said)),
+                denied=context.negated,
+                other=context.other_person,
+            )
+        )
+    return slots

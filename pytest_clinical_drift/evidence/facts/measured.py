@@ -1,7 +1,7 @@
 """Measurements: the figures that belong to each mention, and which of them holds now."""
 
-from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Statement, stated_with
-from pytest_clinical_drift.evidence.facts.places import stated
+from pytest_clinical_drift.evidence.facts.fact import Fact
+from pytest_clinical_drift.evidence.facts.statements import Said, Statement, stated, stated_with
 from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts, same
 from pytest_clinical_drift.evidence.reading.text import DATE, Document

@@ -2,8 +2,15 @@
 
 from collections.abc import Iterator
 
-from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Statement, stated_with
-from pytest_clinical_drift.evidence.facts.places import Span, denied_outright, stated
+from pytest_clinical_drift.evidence.facts.fact import Fact
+from pytest_clinical_drift.evidence.facts.statements import (
+    Said,
+    Span,
+    Statement,
+    denied_outright,
+    stated,
+    stated_with,
+)
 from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.mentions.regimen import Regimen, compare, read_regimen
 from pytest_clinical_drift.evidence.quantities.frequencies import frequencies_between

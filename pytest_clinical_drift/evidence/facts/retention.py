@@ -9,23 +9,16 @@ from functools import lru_cache
 
 from pytest_clinical_drift.cases.model import CriticalEntity
 from pytest_clinical_drift.evidence.facts import allergies, measured, medications, stated
-from pytest_clinical_drift.evidence.facts.essential import hold_to_essential
-from pytest_clinical_drift.evidence.facts.fact import (
+from pytest_clinical_drift.evidence.facts.fact import ALLERGY, MEASURED, MEDICATION, STATED, Fact, parse_fact, words_of
+from pytest_clinical_drift.evidence.facts.outcome import (
     ABSENT,
-    ALLERGY,
-    MEASURED,
-    MEDICATION,
     RETAINED,
-    STATED,
-    Fact,
     Outcome,
-    Said,
-    Statement,
     decide,
-    words_of,
+    hold_to_essential,
+    unsure_of_person,
 )
-from pytest_clinical_drift.evidence.facts.other_people import unsure_of_person
-from pytest_clinical_drift.evidence.facts.slots import parse_fact
+from pytest_clinical_drift.evidence.facts.statements import Said, Span, Statement
 from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.mentions.cues import HYPOTHETICAL
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
@@ -128,7 +121,7 @@ def _outcome(fact: Fact, document: Document) -> Outcome:
         cues = [context_at(document, *span).cues for span in statement.spans]
         # "Does she have a penicillin allergy?" tells nobody that she has one
         if statement.said in (Said.PLAIN, Said.PART) and all((HYPOTHETICAL, "?") in found for found in cues):
-            statements[number] = replace(statement, said=Said.DOUBT, reason="only asked about", rule="not-asserted")
+            statements[number] = replace(statement, said=Said.DOUBT, reason="only asked about")
     outcome = decide(statements, unnamed=not statements and _is_unnamed(fact, document))
     if outcome.rule == "other-figure" and outcome.certain and _shares_figure(fact, document, besides=outcome.spans):
         return replace(outcome, certain=False)  # "missed lamotrigine (150 mg) for six days. Restart: 25 mg once daily"
@@ -161,7 +154,7 @@ def _echoes(fact: Fact) -> frozenset[str]:
     return frozenset(map(loose_stem, telling)).difference(map(loose_stem, words_of("filler") | words_of("general")))
 
 
-def _shares_figure(fact: Fact, document: Document, besides: Sequence[tuple[int, int]] = ()) -> bool:
+def _shares_figure(fact: Fact, document: Document, besides: Sequence[Span] = ()) -> bool:
     """A figure of the fact, outside of some places: whatever stands beside it may be the fact."""
     wanted = {(a.value, a.dimension) for a in amounts(fact.document) if a.unit is not None or a.ratio}
     others = [a for a in amounts(document) if not any(first <= a.first <= last for first, last in besides)]

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pytest_clinical_drift.evidence.facts.fact import Fact, Said, Slot, Statement, stated_with, words_of
+from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, words_of
 from pytest_clinical_drift.evidence.facts.medications import ended
-from pytest_clinical_drift.evidence.facts.places import (
+from pytest_clinical_drift.evidence.facts.statements import (
     Details,
+    Said,
     Span,
+    Statement,
     denied_outright,
     denies_another,
     near,
@@ -16,11 +18,10 @@ from pytest_clinical_drift.evidence.facts.places import (
 )
 from pytest_clinical_drift.evidence.mentions.context import MentionContext, context_at
 from pytest_clinical_drift.evidence.reading.text import Document
-from pytest_clinical_drift.evidence.terms.lexicon import Term, TermIndex, places_in, term_index
+from pytest_clinical_drift.evidence.terms.lexicon import TermIndex, places_in, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import QUALIFIER, word_set
 from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
 
-_PEOPLE = frozenset(f"word:{name}" for name in word_set("facts", "people"))
 _OTHERS = word_set("mentions", "others")
 _FOR_NOW = word_set("facts", "for_now")
 _MOST_WORDS = 0.6
@@ -71,12 +72,16 @@ def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> 
     figures = sum(a.unit is not None for a in fact.amounts) if agreed else 0
     share = (len(hits) + figures) / (len(slots) + figures)
     if next(iter(contexts.values())).other_person and _OTHERS.isdisjoint(fact.document.words):
-        return Statement(Said.OTHER, spans, "of someone else", "someone-else", sure=False)
-    other = _other_quality(document, slots, hits, row)
-    if other is not None:
-        wanted, term = other
-        reason = f"{term.concept.name} instead of {wanted.text}"
-        return Statement(Said.CLASH, (*spans, (term.first, term.last)), reason, "other-qualifier", sure=False)
+        return Statement(Said.OTHER, spans, "of someone else", sure=False)
+    # a side or a test result that the sentence gives otherwise: "right fistula", "HIV is positive"
+    for slot in slots if len(hits) * 2 >= len(slots) - 1 else ():
+        group = slot.concept.group if slot.concept is not None and slot not in hits else ""
+        if group in ("side", "test result"):
+            others = term_index(document).between(QUALIFIER, row.start, row.stop)
+            others = [term for term in others if term.concept.group == group and not term.weak]
+            if others and all(term.concept is not slot.concept for term in others):
+                reason, place = f"{others[0].concept.name} instead of {slot.text}", (others[0].first, others[0].last)
+                return Statement(Said.CLASH, (*spans, place), reason, "other-qualifier", sure=False)
     turned = [context.negated != slot.denied and not fact.result for slot, context in contexts.items()]
     if share == 1 and any(turned):
         return Statement(Said.DENIED, spans, "denied", "denied-words", sure=all(turned) and not fact.core.denied)
@@ -84,27 +89,9 @@ def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> 
         return Statement(Said.CLASH, spans, details.clash, details.rule, sure=details.sure)
     if not missing:
         doubtful = any(context.hypothetical or context.open for context in contexts.values())
-        return Statement(Said.DOUBT if doubtful else Said.PLAIN, spans, "", "plain")
-    reason = "missing: " + ", ".join(missing)
-    if share >= _MOST_WORDS:
-        return Statement(Said.PART, spans, reason, "fragments", sure=not any(turned))
-    return Statement(Said.TRACE, spans, reason, "fragments")
-
-
-def _other_quality(
-    document: Document, slots: list[Slot], hits: dict[Slot, Span], row: range
-) -> tuple[Slot, Term] | None:
-    """A side or a test result that the sentence gives otherwise: "right fistula", "HIV is positive"."""
-    if len(hits) * 2 < len(slots) - 1:
-        return None
-    for slot in slots:
-        group = slot.concept.group if slot.concept is not None and slot not in hits else ""
-        if group in ("side", "test result"):
-            others = term_index(document).between(QUALIFIER, row.start, row.stop)
-            others = [term for term in others if term.concept.group == group and not term.weak]
-            if others and all(term.concept is not slot.concept for term in others):
-                return slot, others[0]
-    return None
+        return Statement(Said.DOUBT if doubtful else Said.PLAIN, spans)
+    said = Said.PART if share >= _MOST_WORDS else Said.TRACE
+    return Statement(said, spans, "missing: " + ", ".join(missing), "fragments", sure=not any(turned))
 
 
 # ---- a fact whose core has a name
@@ -131,16 +118,16 @@ def _named(fact: Fact, document: Document, span: Span) -> Statement:
     if said == Said.DENIED and fact.core.denied:
         return Statement(Said.DENIED, (span,), "stated, though the fact denies it", "affirmed")
     if said == Said.OTHER:
-        return Statement(Said.OTHER, (span,), "of someone else", "someone-else", sure=_is_exact(fact, index, span))
+        return Statement(Said.OTHER, (span,), "of someone else", sure=_is_exact(fact, index, span))
     if said == Said.DOUBT or (said == Said.DENIED and _denies_less(fact, document, span)):
-        return Statement(Said.DOUBT, (span,), "named, but not as a fact", "not-asserted")
+        return Statement(Said.DOUBT, (span,), "named, but not as a fact")
     if said == Said.DENIED:
         rule = "denied" if denied_outright(document, span) else "denied-loosely"
         return Statement(Said.DENIED, (span,), "denied", rule)
     off = document.words[span[0] - 1 : span[0]] == ["off"] or ended(document, span)
     if off and not (fact.past or fact.ended or fact.core.denied):
         return Statement(Said.DENIED, (span,), "stated as over", "over", sure=False)
-    return _from_details(Details(document, fact, span).compare())
+    return Details(document, fact, span).compare().statement()
 
 
 def _is_exact(fact: Fact, index: TermIndex, span: Span) -> bool:
@@ -159,17 +146,6 @@ def _denies_less(fact: Fact, document: Document, span: Span) -> bool:
     narrower = any(span[0] <= t.first <= span[1] for i in fact.core.ids for t in index.within(i))
     since = "since" in document.words[span[1] + 1 : span[1] + 3]
     return denies_another(document, span) or for_now or since or (narrower and not _is_exact(fact, index, span))
-
-
-def _from_details(details: Details) -> Statement:
-    spans = tuple(details.spans)
-    if details.clash:
-        return Statement(Said.CLASH, spans, details.clash, details.rule, sure=details.sure)
-    person = [s.text for s in details.fact.details if s.ids & _PEOPLE and s.text in details.missing]
-    if person and details.fact.core.other:
-        return Statement(Said.OTHER, spans, f"not of the {person[0]}", "someone-else", sure=False)
-    many = len(details.missing) >= 1 + len(details.spans) or len(details.missing) > 2
-    return replace(stated_with(spans, details.missing), sure=not many)
 
 
 def _excluded(fact: Fact, document: Document) -> Iterator[Statement]:
@@ -193,10 +169,9 @@ def _general(fact: Fact, document: Document) -> Iterator[Statement]:
             yield Statement(Said.DENIED, (span,), "denied", "denied", sure=False)
         elif not (said or term.weak):
             details = Details(document, replace(fact, details=(*fact.inner, *fact.details)), span).compare()
-            statement = _from_details(details)
+            statement = details.statement()
             if statement.said == Said.PLAIN and not inner:
-                reason = f"only {term.concept.name}"
-                statement = replace(statement, said=Said.VAGUE, reason=reason, rule="general-name")
+                statement = replace(statement, said=Said.VAGUE, reason=f"only {term.concept.name}")
             elif statement.said == Said.PART and not inner.issuperset(details.missing):
                 statement = replace(statement, said=Said.VAGUE)
             yield statement

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_clinical_drift import assess_retention
-from pytest_clinical_drift.evidence.facts.fact import Said, Statement, decide
+from pytest_clinical_drift.evidence.facts.outcome import decide
+from pytest_clinical_drift.evidence.facts.statements import Said, Statement
 
 
 def outcome(*said: str | Statement, unnamed: bool = False) -> tuple[str, bool]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_clinical_drift.evidence.facts.fact import ALLERGY, MEASURED, MEDICATION, STATED
-from pytest_clinical_drift.evidence.facts.slots import parse_fact
+from pytest_clinical_drift.evidence.facts.fact import ALLERGY, MEASURED, MEDICATION, STATED, parse_fact
 
 
 @pytest.mark.parametrize(

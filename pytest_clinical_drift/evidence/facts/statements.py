@@ -1,9 +1,10 @@
-"""Where the slots of a fact stand in a document, what counts as near, and whether its details stand there too."""
+"""What a place of a text says of a fact: where its slots are named, what denies them, which details stand there too."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import lru_cache
+from typing import Self, TypeVar
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, content_of
 from pytest_clinical_drift.evidence.mentions.context import context_at
@@ -12,29 +13,64 @@ from pytest_clinical_drift.evidence.mentions.regimen import same_amount
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts
 from pytest_clinical_drift.evidence.quantities.dates import Date, dates
 from pytest_clinical_drift.evidence.reading.text import WORD, Document, once, tokenise
-from pytest_clinical_drift.evidence.terms.lexicon import places_in, term_index
+from pytest_clinical_drift.evidence.terms.lexicon import Term, places_in, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, MEASURE, QUALIFIER, Concept, word_set
 from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
 
 Span = tuple[int, int]
+"""First and last token."""
+_Stems = Callable[[Document], list[str]]
+_Placed = TypeVar("_Placed", Amount, Date, Term)
 _NEAR = 6
+_BESIDE = 5
 _MOST = 60
 """Places of one slot that are looked at, so that a text of repetitions stays linear."""
+_DENIERS = frozenset(("no", "not", "never", "without", "denies", "denied", "absent", "excluded"))
+_ANSWERS = frozenset(("none", "no", "denied", "never", "excluded", "absent"))
+_PEOPLE = frozenset(f"word:{name}" for name in word_set("facts", "people"))
+_LIGHT = word_set("facts", "light_before_a_name")
+
+
+class Said(StrEnum):
+    """What a statement says, strongest first."""
+
+    PLAIN, CLASH, DENIED, PART = "plain", "clash", "denied", "part"
+    VAGUE, TRACE, OTHER, DOUBT = "vague", "trace", "other", "doubt"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One place of a text that speaks of a fact."""
+
+    said: str
+    spans: tuple[Span, ...]
+    """The words that say it."""
+    reason: str = ""
+    rule: str = ""
+    """Name of the rule that found a clash, a denial or a part; alarms are measured by it."""
+    sure: bool = True
+
+
+def stated_with(spans: tuple[Span, ...], missing: Sequence[str]) -> Statement:
+    """Plain where nothing is missing, else in part."""
+    if missing:
+        return Statement(Said.PART, spans, "missing: " + ", ".join(missing), "part")
+    return Statement(Said.PLAIN, spans)
 
 
 @once
 def places_of(document: Document, slot: Slot) -> list[Span]:
-    """First and last tokens wherever a slot is named, itself or by something narrower, in order."""
+    """Wherever a slot is named, itself or by something narrower, in order."""
     index = term_index(document)
     spans = {
         (term.first, term.last)
         for concept_id in slot.ids
         for term in (*index.exact.get(concept_id, ()), *index.within(concept_id))
     }
-    if not spans and slot.concept is not None and slot.concept.kind == CONDITION:
-        spans.update(scattered(document, slot))
-    elif slot.stems and slot.concept is None:
+    if slot.concept is None:
         spans.update(together(document, slot.stems))
+    elif not spans:
+        spans.update(scattered(document, slot))
     return sorted(spans)[:_MOST]
 
 
@@ -42,18 +78,15 @@ def scattered(document: Document, slot: Slot) -> list[Span]:
     """Places where the words of one of a condition's names stand close together, in any order."""
     if slot.concept is None or slot.concept.kind != CONDITION:
         return []
-    return [span for wording in (slot.stems, *wordings(slot.concept)) for span in together(document, wording)]
+    return [span for wording in (slot.stems, *_wordings(slot.concept)) for span in together(document, wording)]
 
 
 @lru_cache(maxsize=4096)
-def wordings(concept: Concept) -> tuple[frozenset[str], ...]:
+def _wordings(concept: Concept) -> tuple[frozenset[str], ...]:
     """The stems of every name of two words and more, which may stand in any order."""
     names = [concept.name, *map(str, concept.data.get("synonyms", ())), *map(str, concept.data.get("lay", ()))]
     keys = [frozenset(map(loose_stem, content_of(tokenise(n)))) for n in names]
     return tuple(dict.fromkeys(k for k in keys if len(k) > 1))
-
-
-_Stems = Callable[[Document], list[str]]
 
 
 @once
@@ -91,11 +124,6 @@ def stated(document: Document, slot: Slot, mention: int | None = None) -> Span |
     return None
 
 
-_DENIERS = frozenset(("no", "not", "never", "without", "denies", "denied", "absent", "excluded"))
-_ANSWERS = frozenset(("none", "no", "denied", "never", "excluded", "absent"))
-_LIGHT = word_set("facts", "light_before_a_name")
-
-
 def denied_outright(document: Document, span: Span) -> bool:
     """Nothing but light words between the denial and the name, which no noun follows: "no history of X", "X: none"."""
     after = span[1] + 1
@@ -123,20 +151,17 @@ def _goes_on(document: Document, last: int) -> bool:
     return same_sentence and document.words[after] not in cue_table().no_objects | _LIGHT
 
 
-_BESIDE = 5
-
-
 class Details:
     """Compares the details of a fact with the surroundings of one mention of its core."""
 
     def __init__(self, document: Document, fact: Fact, anchor: Span) -> None:
         self.document, self.fact, self.anchor = document, fact, anchor
-        self.first, self.stop = document.row_span(anchor[0])
+        self.row = range(*document.row_span(anchor[0]))
         self.missing: list[str] = []
         self.clash, self.rule, self.sure = "", "", True
         self.spans: list[Span] = [anchor]
 
-    def compare(self) -> Details:
+    def compare(self) -> Self:
         """Fill `missing` and `clash`."""
         for slot in self.fact.details:
             if slot.concept is not None and slot.concept.kind == QUALIFIER:
@@ -151,80 +176,76 @@ class Details:
             self.sure = False  # the emergency operation of 2021 is not the planned one of August
         return self
 
-    def _near(self, token: int) -> bool:
-        return near(self.document, self.anchor[0], token)
+    def statement(self) -> Statement:
+        """What the mention says of the fact by what was compared."""
+        spans = tuple(self.spans)
+        if self.clash:
+            return Statement(Said.CLASH, spans, self.clash, self.rule, sure=self.sure)
+        person = [s.text for s in self.fact.details if s.ids & _PEOPLE and s.text in self.missing]
+        if person and self.fact.core.other:
+            return Statement(Said.OTHER, spans, f"not of the {person[0]}", sure=False)
+        many = len(self.missing) >= 1 + len(self.spans) or len(self.missing) > 2
+        return replace(stated_with(spans, self.missing), sure=not many)
 
-    def _inside(self, token: int) -> bool:
-        """In the very sentence or row."""
-        return self.first <= token < self.stop
+    def _near(self, items: Iterable[_Placed]) -> list[_Placed]:
+        return [item for item in items if near(self.document, self.anchor[0], item.first)]
 
-    def _against(self, place: Span, reason: str, rule: str, *, sure: bool = True) -> None:
-        self.clash, self.rule, self.sure = reason, rule, sure
-        self.spans.append(place)
+    def _note(
+        self, name: str, agreeing: Sequence[Span], against: Sequence[tuple[Span, str]], rule: str, *, sure: bool = True
+    ) -> None:
+        """A detail is stated, else spoken against (where, and how), else missing."""
+        if agreeing:
+            self.spans.append(agreeing[0])
+        elif against:
+            place, self.clash = against[0]
+            self.rule, self.sure = rule, sure
+            self.spans.append(place)
+        else:
+            self.missing.append(name)
 
     def _date(self, wanted: Date) -> None:
-        around = [d for d in dates(self.document) if self._near(d.first)]
-        agreeing = [d for d in around if wanted.agrees(d)]
-        beside = [d for d in around if 0 < d.first - self.anchor[1] <= _BESIDE and self._inside(d.first)]
-        other = [d for d in beside if wanted.clashes(d)]
-        if agreeing:
-            self.spans.append((agreeing[0].first, agreeing[0].last))
-        elif other:
-            self._against((other[0].first, other[0].last), "another date", "other-date", sure=False)
-        else:
-            self.missing.append("date")
+        around = self._near(dates(self.document))
+        beside = [d for d in around if 0 < d.first - self.anchor[1] <= _BESIDE and d.first in self.row]
+        agreeing = [(d.first, d.last) for d in around if wanted.agrees(d)]
+        against = [((d.first, d.last), "another date") for d in beside if wanted.clashes(d)]
+        self._note("date", agreeing, against, "other-date", sure=False)
 
     def _slot(self, slot: Slot) -> None:
         named, document = slot.concept, self.document
         place = stated(document, slot, self.anchor[0])
         if place is None and named is not None:
             place = stated(document, slot)  # what has a name of its own may stand elsewhere
-        if place is not None:
-            self.spans.append(place)
-            return
-        places = [p for p in places_of(document, slot) if named is not None or self._inside(p[0])]
+        places = [p for p in places_of(document, slot) if named is not None or p[0] in self.row]
         if not places and named is not None and not slot.denied:  # "no retinopathy" denies the background one
             exact = term_index(document).exact
             places = [(t.first, t.last) for above in sorted(named.ancestors) for t in exact.get(above, ())]
-        for place in places:
-            context = context_at(document, *place)
-            if context.affirmed if slot.denied else context.denied:
-                said = "stated, though the fact denies it" if slot.denied else "denied"
-                self._against(place, f"{slot.text}: {said}", "denied-detail", sure=named is not None)
-                return
-        self.missing.append(slot.text)
+        said = f"{slot.text}: " + ("stated, though the fact denies it" if slot.denied else "denied")
+        contexts = [(p, context_at(document, *p)) for p in places if place is None]
+        against = [(p, said) for p, context in contexts if (context.affirmed if slot.denied else context.denied)]
+        self._note(slot.text, [place] if place else [], against, "denied-detail", sure=named is not None)
 
     def _qualifier(self, slot: Slot, wanted: Concept) -> None:
         every = term_index(self.document).by_kind.get(QUALIFIER, ())
-        terms = [t for t in every if t.concept.group == wanted.group and not t.weak and self._near(t.first)]
-        for term in terms:
-            if term.concept is wanted or wanted.name in term.concept.name.split("-"):
-                self.spans.append((term.first, term.last))
-                return
+        terms = self._near(t for t in every if t.concept.group == wanted.group and not t.weak)
+        agreeing = [t for t in terms if t.concept is wanted or wanted.name in t.concept.name.split("-")]
+        against = []
         for term in terms:
             behind = term.first > self.anchor[1]
             low, high = (self.anchor[1] + 1, term.first) if behind else (term.last + 1, self.anchor[0])
             parted = any(mark in gap for gap in self.document.gaps[low : high + 1] for mark in ";,.")
-            if self._inside(term.first) and high - low <= _BESIDE and not parted:
-                reason = f"{term.concept.name} instead of {slot.text}"
-                self._against((term.first, term.last), reason, "other-qualifier")
-                return
-        self.missing.append(slot.text)
+            if term.first in self.row and high - low <= _BESIDE and not parted:
+                against.append(((term.first, term.last), f"{term.concept.name} instead of {slot.text}"))
+        self._note(slot.text, [(t.first, t.last) for t in agreeing], against, "other-qualifier")
 
     def _amount(self, wanted: Amount) -> None:
-        around = [a for a in amounts(self.document) if self._near(a.first)]
+        around = self._near(amounts(self.document))
         equal = [a for a in around if (a.ratio == wanted.ratio if wanted.ratio else same_amount(a, wanted))]
         own = self.fact.document.quote(wanted.first, wanted.last)
-        if equal:
-            self.spans.append((equal[0].first, equal[0].last))
-            return
-        others = [a for a in around if self._inside(a.first) and wanted.dimension == a.dimension != ""]
+        others = [a for a in around if a.first in self.row and wanted.dimension == a.dimension != ""]
         timed = wanted.dimension == "time"  # "for three weeks" by now may be four
         if timed:
             beside = {self.anchor[0] - 1, self.anchor[0] - 2, self.anchor[1] + 1, self.anchor[1] + 2}
             others = [a for a in others if a.unit is wanted.unit and beside & {a.first, a.last}]
-        if others:
-            place = (others[0].first, others[0].last)
-            self._against(place, f"{self.document.quote(*place)} instead of {own}", "other-figure", sure=not timed)
-        else:
-            self.missing.append(own)
+        agreeing = [(a.first, a.last) for a in equal]
+        against = [((a.first, a.last), f"{self.document.quote(a.first, a.last)} instead of {own}") for a in others]
+        self._note(own, agreeing, against, "other-figure", sure=not timed)
