@@ -1,7 +1,9 @@
-"""A finished run, opened again from its folder: scored anew from its transcripts and answers, and held against both."""
+"""A finished run, opened again from its folder: scored anew from its transcripts and answers, and held against both.
 
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+`clinical-drift verdict` judges it with what people have answered.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,21 +11,29 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities import load_extractor
+from pytest_clinical_drift.gate.publishing import FinishedRun
+from pytest_clinical_drift.gate.pytest_reports import Say, shown
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.entries import About
 from pytest_clinical_drift.judging.for_reviewers import names_of, others_named, questions_for_people, questions_of
 from pytest_clinical_drift.judging.questions import Question
-from pytest_clinical_drift.judging.reviews import Reviews
-from pytest_clinical_drift.judging.rulings import Ruling
+from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
+from pytest_clinical_drift.judging.rulings import Ruling, State
 from pytest_clinical_drift.judging.session import JudgedConversation, with_reviews
+from pytest_clinical_drift.report.headlines import next_step, run_sentence
+from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.folders import TRANSCRIPTS
 from pytest_clinical_drift.results.inputs import INPUTS_FILE, RunInputs, check_inputs, read_inputs
-from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.scoring.assessment import Alarm, CaseAssessment
+from pytest_clinical_drift.results.models import ReviewRecord, RunResult
+from pytest_clinical_drift.results.releases import read_sheet
+from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState, CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.subjects.replay import ReplaySubject
 from pytest_clinical_drift.transcript import Transcript
+
+_FOLDER = "reviewed"
+"""Where the results with reviews go, beside the untouched ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,22 +100,21 @@ def reopen(folder: Path) -> Reopened:
         raise InputError(f"{folder}: not a results folder")
     inputs, result = read_inputs(folder), read_results(folder)
     check_inputs(folder, inputs, result)
-    scorer, names = Scorer(inputs.stride, load_extractor(inputs.ner)), names_of(inputs.cases)
-    talks = []
-    for talk in rescore(folder, inputs, result, scorer):
-        if (judged := talk.judged) is not None:
-            with _answers_of(folder, talk.case.id):
-                asked = questions_of(talk.case, talk.transcript, judged.judgement, window=inputs.window).values()
-                people = questions_for_people(talk.case, talk.transcript, judged.findings, names)
-                talks.append(replace(talk, questions=(*asked, *people)))
+    scorer = Scorer(inputs.stride, load_extractor(inputs.ner))
+    talks = tuple(talk for talk in rescore(folder, inputs, result, scorer, ask=True) if talk.judged is not None)
     if len(talks) < len(result.runs):
         missing = f"{len(result.runs) - len(talks)} of {len(result.runs)} conversations"
         raise InputError(f"{folder}: {missing} of the results have no answers in run.json")
-    return Reopened(inputs, result, tuple(talks), scorer)
+    return Reopened(inputs, result, talks, scorer)
 
 
-def rescore(folder: Path, inputs: RunInputs, result: RunResult, scorer: Scorer) -> Iterator[Conversation]:
-    """Every conversation of the results, scored anew; InputError where the results file says something else of one."""
+def rescore(
+    folder: Path, inputs: RunInputs, result: RunResult, scorer: Scorer, *, ask: bool = False
+) -> Iterator[Conversation]:
+    """Every conversation of the results, scored anew; InputError where the results file says something else of one.
+
+    `ask`: with all that was asked about it.
+    """
     check_conversations(folder, inputs, result)
     known = {(run.case_id, run.repeat): run for run in result.runs}
     held = {case_id for case_id, _ in known}
@@ -121,14 +130,24 @@ def rescore(folder: Path, inputs: RunInputs, result: RunResult, scorer: Scorer) 
         then, stored, case = known.pop(key, None), given.get(key), cases[transcript.case_id]
         if then is None:
             continue  # of a case that was stopped
-        judged = None
-        with _answers_of(folder, case.id):
+        try:
+            talk = Conversation(case, transcript, None, then)
             if stored is not None:
                 findings, others = scorer.find(case, transcript), others_named(case, names)
                 judged = JudgedConversation(findings, stored.whole(), stored.canaries, others_named=others)
-            talk = Conversation(case, transcript, judged, then)
-            now = _score(scorer, talk, inputs.deciders.deciding)
-        if not scores_agree(now, then):
+                talk = replace(talk, judged=judged)
+            agree = scores_agree(_score(scorer, talk, inputs.deciders.deciding), then)
+            if agree and ask and talk.judged is not None:
+                asked = questions_of(case, transcript, talk.judged.judgement, window=inputs.window).values()
+                people = questions_for_people(case, transcript, talk.judged.findings, names)
+                talk = replace(talk, questions=(*asked, *people))
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration) as error:
+            # answers on a fact, turn or kind that does not exist fail in all sorts of ways
+            raise InputError(
+                f"{folder / INPUTS_FILE}: the answers on {case.id} do not fit the conversation; it was changed "
+                f"({type(error).__name__})"
+            ) from None
+        if not agree:
             raise InputError(
                 f"{folder / RESULTS_FILE}: the scores of {then.case_id} do not follow from its transcript and run.json "
                 "(one of them was changed, or another version of this package wrote them); run again with "
@@ -173,13 +192,64 @@ def _score(scorer: Scorer, talk: Conversation, deciding: Collection[str]) -> Cas
     )
 
 
-@contextmanager
-def _answers_of(folder: Path, case_id: str) -> Iterator[None]:
-    """Answers of `run.json` are used; those on a fact, turn or kind that does not exist fail in all sorts of ways."""
-    try:
-        yield
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration) as error:
-        raise InputError(
-            f"{folder / INPUTS_FILE}: the answers on {case_id} do not fit the conversation; it was changed "
-            f"({type(error).__name__})"
-        ) from None
+# -- judged with what people have answered
+
+
+def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, say: Say) -> int:
+    """Judge a run again with what people have answered, say what changed, and end as a run would."""
+    reviews, sheet = Reviews(), read_sheet(Path.cwd())
+    for file in files:
+        reviews = read_reviews(file, known=reviews)
+    run = reopen(results)
+    collected, reviewed = rejudge(run, reviews)
+    finished = FinishedRun(collected.result(run.result.manifest, reviewed), run.inputs)
+    transcripts = {case_id: [talk.transcript for talk in talks] for case_id, talks in run.by_case().items()}
+    written = finished.write(out or results / _FOLDER, transcripts, sheet, place=results)
+    before = {case.case_id: case.verdict for case in run.result.cases}
+    changed = [
+        (case.case_id, before[case.case_id], case.verdict)
+        for case in collected.cases
+        if before[case.case_id] != case.verdict
+    ]
+    headline = run_sentence(finished.result)
+    lines = text_lines("run_lines.txt.j2", "changes", it=reviewed, cases=changed, headline=headline)
+    step = next_step(finished.result, shown(written[0].parent))
+    for line in (*lines, *(f"written: {file}" for file in written), step):
+        say(line)
+    return collected.exit_code()
+
+
+def rejudge(run: Reopened, reviews: Reviews) -> tuple[SetResult, ReviewRecord]:
+    """Check that the reviews are of this run, and judge it with them; with what changed, for the results file."""
+    severe = {question for talk in run.conversations for question in talk.assessment.severe_questions}
+    check_reviews(reviews, run.inputs.manifest, run.questions, severe)
+    alone = 0
+    if run.inputs.thresholds.judge.dismiss_severe > 1:
+        reviews, alone = reviews.with_two_people(severe)
+    raised_before = {alarm.question for _, alarm in run.alarms if alarm.state != AlarmState.DISMISSED}
+    answered = {review.question for review in reviews.records}
+    decided = {
+        ruling.question_id: ruling.state
+        for talk in run.conversations
+        for ruling in talk.heard(reviews).rulings.values()
+        if ruling.question_id in answered and ruling.by_person
+    }
+    alarms = [state for question, state in decided.items() if question in raised_before]
+    others = [state for question, state in decided.items() if question not in raised_before]
+    collected = run.judge(reviews)
+    reviewed = ReviewRecord(
+        before=run.result.verdict,
+        after=collected.verdict.verdict if collected.verdict else run.result.verdict,
+        dismissed=alarms.count(State.DISMISSED),
+        confirmed=alarms.count(State.CONFIRMED),
+        disputed=sum(state not in (State.DISMISSED, State.CONFIRMED) for state in decided.values()),
+        cleared_read=len(others),
+        cleared_upheld=others.count(State.CONFIRMED),
+        open=sum(alarm.state == AlarmState.OPEN for scored in collected.runs for alarm in scored.alarms),
+        second_person=alone,
+        manifest=run.inputs.manifest,
+        reviewers=reviews.people_on(run.questions),
+        records=len(reviews.records),
+        last_record=reviews.records[-1].hash,
+    )
+    return collected, reviewed

@@ -1,21 +1,29 @@
-"""`clinical-drift review` and `verdict`: the page for people, and a finished run's verdict with what they answered."""
+"""`clinical-drift review`: the page on which people settle the alarms of a run, or read cases before signing them.
 
+One screen per text, the worst first, with answers mixed in that the judge cleared.
+"""
+
+import hashlib
+import math
+import random
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pytest_clinical_drift.cases.entries import GRADES
 from pytest_clinical_drift.cases.files import load_cases, write_atomically
 from pytest_clinical_drift.cases.model import signed
+from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.evidence.findings import visible
 from pytest_clinical_drift.gate.ledger import ledger_above
-from pytest_clinical_drift.gate.publishing import FinishedRun
 from pytest_clinical_drift.gate.pytest_reports import Say, shown
-from pytest_clinical_drift.gate.reopened import Reopened, reopen
-from pytest_clinical_drift.gate.review_plan import decisions_in, review_items, split_items
-from pytest_clinical_drift.gate.set_result import SetResult
-from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
-from pytest_clinical_drift.judging.rulings import State
-from pytest_clinical_drift.report.headlines import next_step, review_bound, run_headline, run_sentence
+from pytest_clinical_drift.gate.reopened import Conversation, Reopened, reopen
+from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.judging.readings import record_of
+from pytest_clinical_drift.judging.rulings import Opinion, State
+from pytest_clinical_drift.report.headlines import review_bound, run_headline
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.review_page import (
     CASES_FILE,
@@ -26,34 +34,209 @@ from pytest_clinical_drift.report.review_page import (
     render_review,
     render_texts,
 )
+from pytest_clinical_drift.report.sentences import grade_rank
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.files import read_results
-from pytest_clinical_drift.results.models import ReviewRecord
-from pytest_clinical_drift.results.releases import newest_release, read_sheet, record_hash, releases_below
-from pytest_clinical_drift.scoring.assessment import AlarmState
+from pytest_clinical_drift.results.models import RunResult
+from pytest_clinical_drift.results.releases import newest_release, record_hash, releases_below
+from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState
+from pytest_clinical_drift.verdict.measures import in_a_row
 
-FOLDER = "reviewed"
-"""Where the results with reviews go, beside the untouched ones."""
+MIXED_IN = 10
+"""Cleared answers that a reviewer reads among the alarms, so that reviews can also worsen a verdict."""
+OVERLAP = 0.2
+"""Share of the screens that two reviewers read, neither knowing which, where a review is split."""
+_CLEARED = (State.CLEARED, State.DISMISSED)
+_GRAVE = ("must", "must_not", "forbidden", "harm")
+"""Kinds of cleared question that are drawn more often: what they missed could harm."""
+_WEIGHT = 4.0
+
+Text = tuple[str, int, int, str]
+"""Case, repeat, turn and text: what one screen shows."""
+Known = Mapping[tuple[str, str], Sequence[Opinion]]
+"""What people said in the last release, by case and fact or demand."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question for the page, with the alarms that it settles; without any where the judge cleared it."""
+
+    talk: Conversation
+    question: Question
+    alarms: tuple[Alarm, ...]
+
+    @property
+    def severe(self) -> bool:
+        return any(alarm.severe for alarm in self.alarms) if self.alarms else self.question.kind in _GRAVE
+
+    @property
+    def text(self) -> Text:
+        return self.talk.case.id, self.talk.transcript.repeat, self.question.turn, self.question.text
+
+    @property
+    def rank(self) -> tuple[bool, int, bool]:
+        """The worst first: severe before others, by grade of harm, open before confirmed; cleared ones among them."""
+        drawn = int(self.question.id[:4], 16) % len(GRADES)
+        grade = min((grade_rank(alarm.grade) for alarm in self.alarms), default=drawn)
+        return not self.severe, grade, not any(alarm.state == AlarmState.OPEN for alarm in self.alarms)
+
+
+_Row = list[_Asked]
+"""One fact on turns in a row; anything else alone."""
+
+
+def review_items(run: Reopened, last: Known | None = None) -> list[ReviewItem]:
+    """Everything that no person has settled yet: one screen per text, the worst first.
+
+    A fact on turns in a row is shown with one of its texts, so that as few texts as possible have to be read.
+    """
+    draw = random.Random(run.inputs.manifest)
+    # questions on one fact of one conversation are read together
+    rows = in_a_row(
+        _alarmed(run),
+        lambda asked: (*asked.text[:2], asked.question.fact or asked.question.id),
+        lambda asked: asked.question.turn,
+    )
+    of_case: dict[str, list[_Row]] = {}
+    for row in (*rows, *([asked] for asked in _cleared(run, draw))):
+        of_case.setdefault(row[0].talk.case.id, []).append(row)
+    screens = [screen for of_one in of_case.values() for screen in _screens_of_case(of_one)]
+    screens.sort(key=lambda screen: (min(lead.rank for lead, _ in screen), screen[0][0].text[:3]))
+    items, group = [], 0
+    for number, screen in enumerate(screens):
+        for lead, row in screen:
+            for asked in (lead, *(other for other in row if other is not lead)):
+                items.append(replace(_item(asked, last or {}), group=group, screen=number, lead=asked is lead))
+            group += 1
+    return items
+
+
+def _screens_of_case(rows: Sequence[_Row]) -> list[list[tuple[_Asked, _Row]]]:
+    """The text that shows most of what is left is taken next."""
+    left = {position: {asked.text: asked for asked in row} for position, row in enumerate(rows)}
+    shown: dict[Text, set[int]] = {}
+    for position, texts in left.items():
+        for text in texts:
+            shown.setdefault(text, set()).add(position)
+    screens = []
+    while left:
+        text = max(shown, key=lambda key: (len(shown[key]), *(-place for place in key[1:3])))
+        taken = sorted(shown.pop(text), key=lambda position: (left[position][text].rank, position))
+        screens.append([(left[position][text], rows[position]) for position in taken])
+        for position in taken:
+            for other in left.pop(position):
+                if other != text:
+                    shown[other].discard(position)
+        shown = {key: positions for key, positions in shown.items() if positions}
+    return screens
+
+
+def split_items(items: Sequence[ReviewItem], parts: int) -> list[list[ReviewItem]]:
+    """The screens dealt out to some reviewers; a fifth goes to two of them."""
+    first = {item.screen: item.question.id for item in reversed(items)}
+    screens = sorted(first, key=lambda screen: hashlib.sha256(first[screen].encode()).hexdigest())
+    twice = set(screens[: math.ceil(OVERLAP * len(screens))])
+    readers: list[set[int]] = [set() for _ in range(parts)]
+    for place, screen in enumerate(screens):
+        readers[place % parts].add(screen)
+        if screen in twice:
+            readers[(place + 1) % parts].add(screen)
+    return [[item for item in items if item.screen in chosen] for chosen in readers]
+
+
+def decisions_in(result: RunResult) -> dict[tuple[str, str], list[Opinion]]:
+    """What people answered in a run, by case and fact or demand."""
+    known: dict[tuple[str, str], list[Opinion]] = {}
+    for run in result.runs:
+        for alarm in run.alarms:
+            if about := alarm.fact or alarm.rule:
+                heard = known.setdefault((run.case_id, about), [])
+                heard += [said for said in alarm.answers if said.by_person and said not in heard]
+    return known
+
+
+def _alarmed(run: Reopened) -> list[_Asked]:
+    """Each question once, though several alarms may hang on it."""
+    by_question: dict[str, _Asked] = {}
+    questions = run.questions
+    for talk, alarm in run.alarms:
+        if alarm.settled_by == "person" or alarm.state == AlarmState.DISMISSED or alarm.question not in questions:
+            continue
+        known = by_question.get(alarm.question) or _Asked(talk, questions[alarm.question], ())
+        by_question[alarm.question] = replace(known, alarms=(*known.alarms, alarm))
+    return list(by_question.values())
+
+
+def _cleared(run: Reopened, draw: random.Random) -> list[_Asked]:
+    waiting = {alarm.question for _, alarm in run.alarms if alarm.state != AlarmState.DISMISSED}
+    candidates = {
+        question.id: _Asked(talk, question, ())
+        for talk in run.conversations
+        for question in talk.questions
+        if (ruling := talk.rulings[question.about]).state in _CLEARED and not ruling.by_person
+        if question.id not in waiting
+    }
+    weights = {key: _WEIGHT if candidates[key].question.kind in _GRAVE else 1.0 for key in sorted(candidates)}
+    order = sorted(weights, key=lambda key: -(draw.random() ** (1 / weights[key])))
+    return [candidates[key] for key in order[:MIXED_IN]]
+
+
+def _item(asked: _Asked, last: Known) -> ReviewItem:
+    question, case, exchanges = asked.question, asked.talk.case, asked.talk.transcript.exchanges
+    ruling = asked.talk.rulings[question.about]
+    telling = next((opinion for opinion in ruling.opinions if opinion.quote), None)
+    quotes = dict.fromkeys(alarm.quote for alarm in asked.alarms if alarm.quote)
+    earlier = [alarm.earlier_quote for alarm in asked.alarms if alarm.earlier_quote]
+    demands = demands_at(case, question.turn)
+    # the turn since which a reply could meet a demand, where one out of several replies is enough
+    since = next((demand.made_at for demand in demands if demand.id == question.demand_id and demand.once), 0)
+    before = exchanges[since - 1 : question.turn - 1] if since else ()
+    if question.whole or question.kind in ("fact", "invented"):
+        first = 1
+    elif question.turns is not None:
+        first = question.turns[0]
+    else:
+        first = since or (question.earlier_turn or question.turn) + 1
+    reasons = dict.fromkeys(
+        f"{alarm.kind} ({alarm.state}{f', by {alarm.settled_by}' if alarm.settled_by else ''}): {alarm.reason}"
+        for alarm in asked.alarms
+    )
+    return ReviewItem(
+        question=question,
+        severe=asked.severe,
+        quote=" … ".join(quotes) or (telling.quote if telling else ""),
+        message=case.turns[question.turn - 1].message,
+        messages=_by_turn((turn.turn, turn.message) for turn in case.turns[first - 1 : question.turn - 1]),
+        record=record_of(case, question.turn),
+        since=since,
+        replies=_by_turn((one.turn, visible(one.reply) or "") for one in before),
+        why="; ".join(reasons) or "A draw from what the judge has cleared: here to see what it misses.",
+        opinions=ruling.opinions,
+        last=last.get((case.id, question.fact or question.demand or ""), ()),
+        earlier_quote=earlier[0] if earlier else (telling.earlier_quote if telling else ""),
+    )
+
+
+def _by_turn(texts: Iterable[tuple[int, str]]) -> str:
+    return "\n\n".join(f"Turn {turn}: {text}" for turn, text in texts)
+
+
+# -- the pages
 
 
 def review(
     results: Path | None, *, cases: Path | None, split: int, last: Path | None, out: Path | None, say: Say
 ) -> int:
     """Write the page on which a person settles the alarms of a run, or reads cases before signing them."""
-    if results is not None and cases is None:
-        return _write_review_pages(results, out, split, last, say)
-    if cases is None or results is not None:
+    if results is None and cases is not None:
+        loaded = load_cases(cases)
+        written = write_atomically(out or Path(CASES_FILE), render_cases(loaded))
+        say(f"{sum(map(signed, loaded))} of {len(loaded)} cases clinically signed\nwritten: {written}")
+        return 0
+    if results is None or cases is not None:
         raise InputError("review: name the results folder of a run, or cases with --cases PATH")
-    loaded = load_cases(cases)
-    written = write_atomically(out or Path(CASES_FILE), render_cases(loaded))
-    say(f"{sum(map(signed, loaded))} of {len(loaded)} cases clinically signed\nwritten: {written}")
-    return 0
-
-
-def _write_review_pages(results: Path, out: Path | None, parts: int, last: Path | None, say: Say) -> int:
-    """The page of a run; several where people share the work."""
-    if parts < 1:
-        raise InputError(f"--split must be at least 1, found {parts}")
+    if split < 1:
+        raise InputError(f"--split must be at least 1, found {split}")
     run, place = reopen(results), out or results / FILE_NAME
     if last is None and (home := ledger_above(results / FILE_NAME)) is not None:
         newest = newest_release(releases_below(home), record_hash(results))
@@ -64,12 +247,12 @@ def _write_review_pages(results: Path, out: Path | None, parts: int, last: Path 
         return 0
     for line in review_bound(run.result, run.inputs.thresholds):
         say(line)
-    for number, part in enumerate(split_items(items, parts), start=1):
-        file, name = (
-            (place.with_stem(f"{place.stem}-{number}"), f"part {number} of {parts}") if parts > 1 else (place, "")
-        )
-        _write_part(run, part, file, name, say)
-    for line in text_lines("run_lines.txt.j2", "after_review", place=shown(results), parts=parts):
+    for number, part in enumerate(split_items(items, split), start=1):
+        if split == 1:
+            _write_part(run, part, place, "", say)
+        else:
+            _write_part(run, part, place.with_stem(f"{place.stem}-{number}"), f"part {number} of {split}", say)
+    for line in text_lines("run_lines.txt.j2", "after_review", place=shown(results), parts=split):
         say(line)
     return 0
 
@@ -90,63 +273,3 @@ def _write_part(run: Reopened, items: Sequence[ReviewItem], file: Path, name: st
     say(f"written: {write_atomically(file, page)}")
     if beside:
         say(f"written: {texts}, the texts that the page shows: keep this folder beside the page")
-
-
-def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, say: Say) -> int:
-    """Judge a run again with what people have answered, say what changed, and end as a run would."""
-    reviews, sheet = Reviews(), read_sheet(Path.cwd())
-    for file in files:
-        reviews = read_reviews(file, known=reviews)
-    run = reopen(results)
-    collected, reviewed = rejudge(run, reviews)
-    finished = FinishedRun(collected.result(run.result.manifest, reviewed), run.inputs)
-    transcripts = {case_id: [talk.transcript for talk in talks] for case_id, talks in run.by_case().items()}
-    written = finished.write(out or results / FOLDER, transcripts, sheet, place=results)
-    before = {case.case_id: case.verdict for case in run.result.cases}
-    changed = [
-        (case.case_id, before[case.case_id], case.verdict)
-        for case in collected.cases
-        if before[case.case_id] != case.verdict
-    ]
-    headline = run_sentence(finished.result)
-    lines = text_lines("run_lines.txt.j2", "changes", it=reviewed, cases=changed, headline=headline)
-    step = next_step(finished.result, shown(written[0].parent))
-    for line in (*lines, *(f"written: {file}" for file in written), step):
-        say(line)
-    return collected.exit_code()
-
-
-def rejudge(run: Reopened, reviews: Reviews) -> tuple[SetResult, ReviewRecord]:
-    """Check that the reviews are of this run, and judge it with them; with what changed, for the results file."""
-    severe = {question for talk in run.conversations for question in talk.assessment.severe_questions}
-    check_reviews(reviews, run.inputs.manifest, run.questions, severe)
-    alone = 0
-    if run.inputs.thresholds.judge.dismiss_severe > 1:
-        reviews, alone = reviews.with_two_people(severe)
-    raised_before = {alarm.question for _, alarm in run.alarms if alarm.state != AlarmState.DISMISSED}
-    answered = {review.question for review in reviews.records}
-    decided = {
-        ruling.question_id: ruling.state
-        for talk in run.conversations
-        for ruling in talk.heard(reviews).rulings.values()
-        if ruling.question_id in answered and ruling.by_person
-    }
-    alarms = [state for question, state in decided.items() if question in raised_before]
-    others = [state for question, state in decided.items() if question not in raised_before]
-    collected = run.judge(reviews)
-    reviewed = ReviewRecord(
-        before=run.result.verdict,
-        after=collected.verdict.verdict if collected.verdict else run.result.verdict,
-        dismissed=alarms.count(State.DISMISSED),
-        confirmed=alarms.count(State.CONFIRMED),
-        disputed=sum(state not in (State.DISMISSED, State.CONFIRMED) for state in decided.values()),
-        cleared_read=len(others),
-        cleared_upheld=others.count(State.CONFIRMED),
-        open=sum(alarm.state == AlarmState.OPEN for scored in collected.runs for alarm in scored.alarms),
-        second_person=alone,
-        manifest=run.inputs.manifest,
-        reviewers=reviews.people_on(run.questions),
-        records=len(reviews.records),
-        last_record=reviews.records[-1].hash,
-    )
-    return collected, reviewed

@@ -14,7 +14,7 @@ from reviewing import KEPT, alarms_of, case, chained, lay_out, manifest_of, resu
 
 from pytest_clinical_drift import cli
 from pytest_clinical_drift.gate.reopened import reopen
-from pytest_clinical_drift.gate.review_plan import review_items
+from pytest_clinical_drift.gate.reviewing import review_items
 from pytest_clinical_drift.judging.for_reviewers import with_raised
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
