@@ -145,8 +145,8 @@ CHANGES = (
     Change(
         "merge believes scores that do not follow from the transcript",
         "gate/reopened",
-        "if not scores_agree(now, then):",
-        "if not scores_agree(then, then):",
+        "agree = scores_agree(now, then)",
+        "agree = scores_agree(then, then)",
         (CHANGED,),
     ),
     Change(

@@ -136,7 +136,8 @@ def rescore(
                 findings, others = scorer.find(case, transcript), others_named(case, names)
                 judged = JudgedConversation(findings, stored.whole(), stored.canaries, others_named=others)
                 talk = replace(talk, judged=judged)
-            agree = scores_agree(_score(scorer, talk, inputs.deciders.deciding), then)
+            now = _score(scorer, talk, inputs.deciders.deciding)
+            agree = scores_agree(now, then)
             if agree and ask and talk.judged is not None:
                 asked = questions_of(case, transcript, talk.judged.judgement, window=inputs.window).values()
                 people = questions_for_people(case, transcript, talk.judged.findings, names)
