@@ -8,11 +8,11 @@ import datetime
 import pytest
 from made import NOTHING, READ, alarm, conversation, event, finding, flat, silenced
 
-from pytest_clinical_drift.report.reasons import reason_text, rests_on
+from pytest_clinical_drift.report.reasons import reason_text, reason_texts, rests_on
 from pytest_clinical_drift.scoring.assessment import OPEN, AlarmState, CaseAssessment, NoConflictRate
 from pytest_clinical_drift.verdict import case as judging
 from pytest_clinical_drift.verdict.case import count_findings
-from pytest_clinical_drift.verdict.measures import Repeats, events_of
+from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, events_of
 from pytest_clinical_drift.verdict.metric_table import EVENT_METRICS, SEVERE, case_value
 from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver, load_thresholds
 from pytest_clinical_drift.verdict.values import CaseVerdict, MetricVerdict, fails_run
@@ -32,6 +32,11 @@ def judge_case(
 ) -> CaseVerdict:
     """A case whose texts were read by a judge that decides every kind."""
     return judging.judge_case(repeats, thresholds, today, deciding)
+
+
+def why(value: CaseValue) -> str:
+    """What a case's value rests on, or why there is none."""
+    return "; ".join(reason_texts(value.reasons))
 
 
 def verdict(case: CaseAssessment, thresholds: Thresholds = GATE) -> str:
@@ -421,10 +426,10 @@ def test_no_fact_at_all_is_no_recall_and_no_slope() -> None:
     unheard, silent = conversation("a", [None] * 10), conversation("a", [0.0] * 10)
     assert (case_value("recall_at_t10", [unheard]).best, verdict(unheard)) == (None, "INCOMPLETE")
     for metric in ("recall_at_t10", "drift_slope"):
-        assert rests_on(case_value(metric, [unheard])) == "no fact could be evaluated"
+        assert why(case_value(metric, [unheard])) == "no fact could be evaluated"
     assert (case_value("recall_at_t10", [silent]).best, verdict(silent)) == (0.0, "FAIL")
     assert case_value("drift_slope", [silent]).best is None
-    assert rests_on(case_value("drift_slope", [silent])) == "recall is 0 on every turn"
+    assert why(case_value("drift_slope", [silent])) == "recall is 0 on every turn"
     once = conversation("a", [0.0] * 9 + [0.1])
     assert case_value("drift_slope", [once]).best == pytest.approx(0.1 * 4.5 / 82.5)
 
@@ -458,7 +463,7 @@ def test_summaries_that_state_nothing_show_no_wrong_statement(metric: str) -> No
 def test_empty_replies_show_no_breach(replies: int, detail: str) -> None:
     """All of them, in all repeats, whatever the summaries say."""
     case = silenced(flat("a", replies_total=20), replies)
-    assert rests_on(case_value("breaches", [case])) == detail
+    assert why(case_value("breaches", [case])) == detail
     assert case_value("breaches", [case]).best == (None if detail else 0.0)
     assert case_value("breaches", [case, flat("a", repeat=1)]).best == 0.0
 
@@ -505,7 +510,7 @@ def test_a_recording_without_replies_shows_no_breach() -> None:
         unheard, conflict=dataclasses.replace(unheard.conflict, reason=NoConflictRate.NO_REPLIES)
     )
     for repeats in ([unheard], [flat("a"), unheard]):
-        assert (case_value("breaches", repeats).best, rests_on(case_value("breaches", repeats))) == (
+        assert (case_value("breaches", repeats).best, why(case_value("breaches", repeats))) == (
             None,
             "the recording holds summaries only, no replies",
         )
@@ -582,20 +587,20 @@ def test_conflict_tells_its_pairs_or_why_there_is_none() -> None:
     """Over all repeats."""
     two = [flat("a", contradictions=1, suspected=2), flat("a", repeat=1, pairs=8, contradictions=1)]
     value = case_value("k_conflict", two)
-    assert (value.best, value.worst, rests_on(value)) == (pytest.approx(2 / 17), pytest.approx(4 / 17), "2 of 17 pairs")
+    assert (value.best, value.worst, why(value)) == (pytest.approx(2 / 17), pytest.approx(4 / 17), "2 of 17 pairs")
     assert (
-        rests_on(case_value("k_conflict", [flat("a", pairs=0)]))
+        why(case_value("k_conflict", [flat("a", pairs=0)]))
         == "no two turns gave advice, so nothing could contradict"
     )
-    assert rests_on(case_value("k_conflict", [flat("a", pairs=1)])) == "0 of 1 pair"
+    assert why(case_value("k_conflict", [flat("a", pairs=1)])) == "0 of 1 pair"
 
 
 def test_a_projects_own_figure_is_averaged_and_fails_by_itself() -> None:
     """0.2 and 0.4 make 0.3; what no scorer gave is not evaluated."""
     runs = [flat("a", scores=(("own.tone", 0.2),)), flat("a", repeat=1, scores=(("own.tone", 0.4),))]
     value = case_value("own.tone", runs)
-    assert (value.best, value.worst, rests_on(value)) == (pytest.approx(0.3), pytest.approx(0.3), "")
-    assert rests_on(case_value("own.tone", [flat("a")])) == "no scorer gave this figure"
+    assert (value.best, value.worst, why(value)) == (pytest.approx(0.3), pytest.approx(0.3), "")
+    assert why(case_value("own.tone", [flat("a")])) == "no scorer gave this figure"
     limits = GATE.metrics["recall_at_t10"].model_validate({**RECALL, "pass": "> 0.5", "caution": "> 0.4"})
     own = gate(metrics=GATE.metrics | {"own.tone": limits})
     assert judge_case(runs, own, TODAY).verdict == "FAIL"
