@@ -16,7 +16,7 @@ import tracemalloc
 
 import numpy as np
 
-from pytest_clinical_drift.authoring.interludes import stretched_cases
+from pytest_clinical_drift.authoring.interludes import stretch
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.cases.interludes import load_interludes
 from pytest_clinical_drift.cases.model import Case
@@ -57,7 +57,7 @@ def held(cases: list[Case], plan: Plan) -> tuple[Counted, list[Transcript], floa
 def cost(count: int) -> bool:
     bank, scorer, rows = load_interludes(), Scorer(), []
     for turns in TURNS:
-        cases = stretched_cases(load_cases(bundled_cases())[:count], turns, bank)
+        cases = [stretch(case, turns, bank) for case in load_cases(bundled_cases())[:count]]
         probed = sum(len(probed_turns(case)) for case in cases) / count
         every, _, _ = held(cases, Plan(probe_every_turn=True))
         tracemalloc.start()

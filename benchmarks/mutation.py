@@ -75,7 +75,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "results/folders": ("tests/results/test_folders.py",),
     "cases/timeline": ("tests/cases/test_summary_turns.py", "tests/cases/test_marks.py"),
-    "cases/interludes": ("tests/cases/test_stretching.py", "tests/cases/test_interludes.py"),
+    "authoring/interludes": ("tests/cases/test_stretching.py", "tests/cases/test_interludes.py"),
     "results/comparing": (
         "tests/results/test_results_file.py",
         "tests/results/test_comparing.py",
@@ -97,12 +97,12 @@ TESTS: dict[str, tuple[str, ...]] = {
 }
 EQUIVALENT = {
     (
-        "cases/interludes",
-        "parts.append([Turn(turn=1, message=text, interlude=thread.id, interferes=near) for text in said])",
+        "authoring/interludes",
+        "parts.append([Turn(turn=1, message=text, interlude=thread.id, interferes=about) for text in said])",
         "1 → 2",
     ): "turns are counted anew",
     (
-        "cases/interludes",
+        "authoring/interludes",
         "asked = Turn(turn=1, message=case.late.message, expect=case.late.expect)",
         "1 → 2",
     ): "turns are counted anew",

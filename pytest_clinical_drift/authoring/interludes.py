@@ -1,12 +1,16 @@
-"""Which interludes suit a case, and which are near to its facts."""
+"""Stretched cases: which interludes suit a case, which are near to its facts, and where they go between its turns."""
 
+import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from pytest_clinical_drift.cases.interludes import Thread, stretch
-from pytest_clinical_drift.cases.model import Case, facts_of, spoken
+from pytest_clinical_drift.cases.entries import Expectation
+from pytest_clinical_drift.cases.interludes import Thread
+from pytest_clinical_drift.cases.model import Case, Turn, facts_of, spoken
+from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities import content_stems
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.reading.text import read
@@ -28,6 +32,11 @@ _OPENING = re.compile(r"(?:(?:[A-Z]\w{1,3}\.? )?[A-Z][\w'’-]+ ?)+")
 """The name with which a patient's record opens."""
 _TIME = "time"
 """Seven days are not an entry of a case: everybody has them."""
+_TYPES = ("interference", "neutral", "pasted")
+_BEFORE_LATE = 10
+"""Messages on other matters between the late question and the case's own turn before it."""
+_THREADS_AFTER_LATE = 40
+"""In runs of at most so many turns threads may follow the late question: recorded runs keep their order."""
 
 
 class _Named(NamedTuple):
@@ -43,12 +52,84 @@ class _Named(NamedTuple):
         return frozenset(str(name) for concept in self.concepts for name in concept.data.get("classes", ()))
 
 
-def stretched_cases(cases: Sequence[Case], turns: int, bank: Sequence[Thread]) -> list[Case]:
-    """Every case with interludes that suit it; InputError names the case that cannot be stretched so far."""
-    return [
-        stretch(case, turns, bank, SEED, fits=spares(case), skips=shares_medicine(case), interferes=near(case))
-        for case in cases
-    ]
+def stretch(case: Case, turns: int, bank: Sequence[Thread], seed: int = SEED) -> Case:
+    """The case with interludes up to so many turns; the same for the same case id, seed and bank.
+
+    Its own turns keep their order, and the last stays last. Nothing goes into a `tight` range. `late` becomes a turn
+    of the case in the last gap; in runs of more than 40 turns the case goes on directly after it. Each thread is used
+    once and whole, but the one that fills the last turns may be cut. Those near to facts of the case come first among
+    their type. Threads that share a medicine are left out after the shuffle: the order of the others does not change.
+    """
+    own = len(case.turns)
+    if turns < own:
+        raise InputError(f"--drift-turns {turns}: the case {case.id} has {own} turns of its own; write {own} or more")
+    if turns == own:
+        return case
+    gaps = [at for at in range(1, own) if not any(first <= at < last for first, last in case.tight)]
+    if not gaps:
+        covered = "`tight` covers every turn, so no interlude can be inserted"
+        raise InputError(f"--drift-turns {turns}: case {case.id}: {covered}")
+    fits, shared, interferes = spares(case), shares_medicine(case), near(case)
+    dice = random.Random(f"{seed} {case.id}")
+    by_type = []
+    for kind in _TYPES:
+        some = sorted((thread for thread in bank if thread.type == kind and fits(thread)), key=lambda thread: thread.id)
+        dice.shuffle(some)
+        by_type.append(sorted((thread for thread in some if not shared(thread)), key=lambda one: not interferes(one)))
+    missing = turns - own - (case.late is not None)
+    parts: list[list[Turn]] = []
+    for thread in filter(None, chain.from_iterable(zip_longest(*by_type))):
+        if not missing:
+            break
+        said, about = thread.messages[:missing], interferes(thread)
+        parts.append([Turn(turn=1, message=text, interlude=thread.id, interferes=about) for text in said])
+        missing -= len(said)
+    if missing:
+        fitting = f"the interludes that fit the case {case.id} fill {turns - missing} turns"
+        raise InputError(f"--drift-turns {turns}: {fitting}; write fewer turns or give more with --drift-interludes")
+    dice.shuffle(parts)
+    return _renumbered(case, _spread(parts, gaps, case, late_ends_gap=turns > _THREADS_AFTER_LATE))
+
+
+def _spread(parts: list[list[Turn]], gaps: Sequence[int], case: Case, *, late_ends_gap: bool) -> dict[int, list[Turn]]:
+    """What fills each gap: the threads, evenly; the late question in the last gap, with some of them before it."""
+    filled: dict[int, list[Turn]] = {gap: [] for gap in gaps}
+    last_gap = filled[gaps[-1]]
+    while case.late is not None and parts and len(last_gap) < _BEFORE_LATE:
+        last_gap += parts.pop()
+    place = len(last_gap)
+    total, done = sum(map(len, parts)), 0
+    for part in parts:
+        filled[gaps[int((done + len(part) / 2) / total * len(gaps))]] += part
+        done += len(part)
+    if case.late is not None:
+        asked = Turn(turn=1, message=case.late.message, expect=case.late.expect)
+        last_gap.insert(len(last_gap) if late_ends_gap else place, asked)
+    return filled
+
+
+def _renumbered(case: Case, filled: Mapping[int, list[Turn]]) -> Case:
+    """The case's turns and what was put between them, counted anew, with everything that names a turn."""
+    turns: list[Turn] = []
+    places: dict[int, int] = {}
+    for own in case.turns:
+        turns.append(own)
+        places[own.turn] = len(turns)
+        turns += filled.get(own.turn, ())
+
+    def moved(wish: Expectation) -> Expectation:
+        return wish.model_copy(update={"by": places.get(wish.by or 0), "until": places.get(wish.until or 0)})
+
+    numbered = []
+    for number, turn in enumerate(turns, start=1):
+        must, must_not = (tuple(map(moved, wishes)) for wishes in (turn.expect.must, turn.expect.must_not))
+        expect = turn.expect.model_copy(update={"must": must, "must_not": must_not})
+        numbered.append(turn.model_copy(update={"turn": number, "expect": expect}))
+    tight = tuple((places[first], places[last]) for first, last in case.tight)
+    return case.model_copy(update={"turns": tuple(numbered), "tight": tight, "late": None})
+
+
+# ---- which threads suit a case
 
 
 def shares_medicine(case: Case) -> Callable[[Thread], bool]:
@@ -89,7 +170,7 @@ def spares(case: Case) -> Callable[[Thread], bool]:
             and not any(concept.ancestors & refused or concept.id in refused for concept in named.concepts)
             and people.isdisjoint(said)
             and patient.isdisjoint(_capitalised(" ".join(thread.messages)))
-            and not any(stems <= held for stems in wordings for held in _stems(thread))
+            and not any(stems <= held for stems in wordings for held in map(content_stems, thread.messages))
         )
 
     return leaves_alone
@@ -126,12 +207,6 @@ def _named(*texts: str) -> _Named:
                 values.add(f"{amount.base:g} {amount.dimension}")
             values.update(f"{concept.id} {amount.value:g}" for concept in found if concept.kind == MEASURE)
     return _Named(frozenset(concepts), frozenset(values))
-
-
-@lru_cache(maxsize=4096)
-def _stems(thread: Thread) -> tuple[frozenset[str], ...]:
-    """The words of each message, by their stems: a fact without an entry of its own is stated by all of its words."""
-    return tuple(content_stems(message) for message in thread.messages)
 
 
 def _capitalised(text: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from pytest_clinical_drift.authoring.facts import refuse_untold_facts
-from pytest_clinical_drift.authoring.interludes import stretched_cases
+from pytest_clinical_drift.authoring.interludes import stretch
 from pytest_clinical_drift.authoring.replies import refuse_unknown_terms
 from pytest_clinical_drift.cases.files import LONG, bundled_cases, by_patient, hash_cases, load_cases, read_text
 from pytest_clinical_drift.cases.interludes import hash_interludes, load_interludes
@@ -61,7 +61,8 @@ class GateRun:
         """Hash of the bank that stretches the cases; None: they are run as written."""
         if settings.turns is not None:
             bank = load_interludes(settings.interludes)
-            cases, self.interludes = stretched_cases(cases, settings.turns, bank), hash_interludes(bank)
+            cases = [stretch(case, settings.turns, bank) for case in cases]
+            self.interludes = hash_interludes(bank)
         self.cases = {case.id: case for case in cases}
         self.chosen = cases_of_shard(cases, settings.shard) if settings.shard else list(self.cases)
         """Ids of the cases that this run is about: all, or those of its shard."""

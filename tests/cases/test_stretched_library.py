@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_clinical_drift.authoring.interludes import stretched_cases
+from pytest_clinical_drift.authoring.interludes import stretch
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.cases.interludes import load_interludes
 from pytest_clinical_drift.cases.model import Case, Turn
@@ -29,7 +29,7 @@ def cases() -> dict[str, Case]:
 
 @lru_cache(maxsize=3)
 def stretched(turns: int) -> dict[str, Case]:
-    return {case.id: case for case in stretched_cases(list(cases().values()), turns, load_interludes())}
+    return {name: stretch(case, turns, load_interludes()) for name, case in cases().items()}
 
 
 def interrupted(name: str, turns: int) -> list[Turn]:

@@ -33,8 +33,9 @@ from hypothesis import strategies as st
 from reviewing import KEPT, UNCLEAR, alarms_of, case, chained, lay_out, manifest_of, results_of, run
 
 from pytest_clinical_drift import assess_retention, find_advice, judge_conflict, load_cases, mention_context
+from pytest_clinical_drift.authoring.interludes import stretch
 from pytest_clinical_drift.cases.files import hash_cases
-from pytest_clinical_drift.cases.interludes import Thread, stretch
+from pytest_clinical_drift.cases.interludes import Thread
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import deal_cases
 from pytest_clinical_drift.cases.timeline import probed_turns
