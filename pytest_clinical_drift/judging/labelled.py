@@ -71,14 +71,11 @@ class Labelled:
         misreported = label.get("misreported", ())
         return entries + [Entry("misreported", turn, listed["quote"], "misreported") for listed in misreported]
 
-    def lists_nothing(self, kind: str) -> bool:
-        """Whether the label says that the text has nothing to list of a kind."""
-        return isinstance(self.item, Reading) and kind in LISTED and self.label.get(LISTED[kind]) == []
-
-    def trials(self) -> Iterator[tuple[str, Entry | None]]:
-        """What a judge is tried on: each entry, and the whole text (None) for each kind of which it lists nothing."""
-        yield from ((entry.kind, entry) for entry in self.entries())
-        yield from ((kind, None) for kind in LISTED if self.lists_nothing(kind))
+    def trials(self) -> list[Entry]:
+        """What a judge is tried on: each entry, and each list labelled as empty, as an entry that names nothing."""
+        label = self.label if isinstance(self.item, Reading) else {}
+        empty = [kind for kind, key in LISTED.items() if label.get(key) == []]
+        return self.entries() + [Entry(kind, self.item.turn, "", KINDS[kind][0]) for kind in empty]
 
 
 class LabelledSet(NamedTuple):

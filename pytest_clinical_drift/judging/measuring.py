@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product, zip_longest
 
 from pytest_clinical_drift.judging.answers import UNSURE
-from pytest_clinical_drift.judging.entries import About, Entry, about_entry
+from pytest_clinical_drift.judging.entries import LISTED, About, Entry, about_entry
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS, Labelled
 from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all, settle
 from pytest_clinical_drift.judging.questions import Question, question_for
@@ -68,33 +68,55 @@ class Measurement:
     stopped: dict[str, str] = field(default_factory=dict)
     """Groups that were not measured to the end, with the share that can no longer reach its floor."""
 
-    def add(self, row: Labelled, kind: str, share: str, *, hit: bool) -> None:
-        """Count a trial for its kind and for what is pooled with it."""
-        for name in {kind, GROUP_OF[kind]}:
-            self.kinds[name][share].add(row.patient, hit)
+    def count(self, row: Labelled, entries: Sequence[Entry], rulings: Mapping[About, Ruling]) -> None:
+        """Count the trials of one text, each for its kind and for what is pooled with it."""
+        self.unsure.update(entry.doubt for entry in entries if entry.doubt)
+        for ruling in rulings.values():
+            unsure = (o for o in ruling.opinions if not o.reading and o.answer == UNSURE)
+            self.unsure.update(opinion.doubt or "said so" for opinion in unsure)
+        single = isinstance(row.item, Question)  # it has one ruling, its own
+        for label in row.trials():
+            states = [ruling.state for about, ruling in rulings.items() if single or _concerns(about, label)]
+            if label.raised:
+                state = states[0] if states else State.CLEARED  # what nothing raised
+                hits = {"faults": state is State.CONFIRMED, "missed": state in (State.CLEARED, State.DISMISSED)}
+                hits |= {"subtle": hits["faults"]} if row.subtle else {}
+            else:
+                confirmed = State.CONFIRMED in states
+                hits = {"clean": not confirmed and State.OPEN not in states, "false": confirmed}
+            for (share, hit), name in product(hits.items(), dict.fromkeys((label.kind, GROUP_OF[label.kind]))):
+                self.kinds[name][share].add(row.patient, hit)
 
 
-Result = tuple[Labelled, list[Entry], dict[About, Ruling]]
+def measure_one(row: Labelled, judges: Judges) -> Procedure[tuple[list[Entry], dict[About, Ruling]]]:
+    """Read one labelled text and settle what the reading raises; a labelled question is put as a rule's would be.
 
-
-def measure_one(row: Labelled, judges: Judges) -> Procedure[Result]:
-    """Read one labelled text and settle what the reading raises; a labelled question is put as a rule's would be."""
+    What the label says nothing about is not asked about.
+    """
     entries: list[Entry] = []
-    item, labels = row.item, _asked_about(row, judges)
+    item, trials = row.item, row.trials()
     if isinstance(item, Question):
         points = [Point(item.about, item.kind, Raised.RULE, item)]
     elif judges.reads:
         ((_, entries),), _ = yield from read_all([item], judges)
-        points = raised_points(item, [entry for entry in entries if _is_labelled(entry, row)])
+        labelled = [entry for entry in entries if any(_concerns(about_entry(entry), label) for label in trials)]
+        points = raised_points(item, labelled)
     else:
-        points = [Point(about_entry(e), e.kind, Raised.RULE, question_for(item, e)) for e in labels]
-    return row, entries, (yield from settle(points, judges))
+        points = [Point(about_entry(e), e.kind, Raised.RULE, question_for(item, e)) for e in _asked_about(row, judges)]
+    return entries, (yield from settle(points, judges))
 
 
-def _is_labelled(entry: Entry, row: Labelled) -> bool:
-    """Whether the label says anything about an entry: what it leaves out is not counted, and not asked about."""
-    about = about_entry(entry, row.item.source)
-    return row.lists_nothing(entry.kind) or any(_same(about, label) for label in row.entries())
+def _concerns(about: About, label: Entry) -> bool:
+    """Whether an entry or ruling is about what is labelled: any of its kind where the label is on an empty list."""
+    if about[0] != label.kind:
+        return False
+    if label.turns is not None:
+        first, last = label.turns
+        same = about[1:3] == label.turns
+        return same or (label.kind == "course" and int(about[1]) <= last and first <= int(about[2]))
+    if label.kind in LISTED:
+        return not label.key or same_words(str(about[2]), label.key)
+    return len(about) < 3 or about[2] == label.key
 
 
 def _asked_about(row: Labelled, judges: Judges) -> list[Entry]:
@@ -136,10 +158,10 @@ def measure(
                 result.stopped |= {group: "requests" for row in left for group in _groups(row)}
             break
         batch, left = left[:size], left[size:]
-        for number, row in enumerate(batch, start=result.texts):
-            queue.start(("calibration", number), measure_one(row, judges))
-        for number in range(result.texts, result.texts + len(batch)):
-            _count(result, *queue.wait(("calibration", number), waiting=waiting))
+        for row in batch:
+            queue.start(("calibration", row.item.id), measure_one(row, judges))
+        for row in batch:
+            result.count(row, *queue.wait(("calibration", row.item.id), waiting=waiting))
         result.texts += len(batch)
         result.stopped |= hopeless(result, whole, floors)
         left = [row for row in left if not _groups(row) <= result.stopped.keys()]
@@ -158,63 +180,14 @@ def shuffled(rows: Iterable[Labelled]) -> list[Labelled]:
 
 def _groups(row: Labelled) -> set[str]:
     """What a text can tell something about."""
-    if isinstance(row.item, Question):
-        return {GROUP_OF[row.item.kind]}
-    return {
-        "summary": {"fact", "invented"}, "reply": {"breach", "conflict", "harm"},
-        "conversation": {"course", "misreported", "conflict"},
-    }[row.item.kind]  # fmt: skip
-
-
-def _count(result: Measurement, row: Labelled, entries: Sequence[Entry], rulings: Mapping[About, Ruling]) -> None:
-    """Count one text: each labelled entry, and of lists the whole text where the label says that it is clean."""
-    result.unsure.update(entry.doubt for entry in entries if entry.doubt)
-    for ruling in rulings.values():
-        unsure = (o for o in ruling.opinions if not o.reading and o.answer == UNSURE)
-        result.unsure.update(opinion.doubt or "said so" for opinion in unsure)
-    for kind, label in row.trials():
-        states = [ruling.state for about, ruling in rulings.items() if _concerns(about, kind, label, row)]
-        if label is not None and label.raised:
-            state = states[0] if states else State.CLEARED  # what nothing raised
-            hits = {"faults": state is State.CONFIRMED, "missed": state in (State.CLEARED, State.DISMISSED)}
-            hits |= {"subtle": hits["faults"]} if row.subtle else {}
-        else:
-            counted = states if label is None else states[:1]
-            confirmed = State.CONFIRMED in counted
-            hits = {"clean": not confirmed and State.OPEN not in counted, "false": confirmed}
-        for share, hit in hits.items():
-            result.add(row, kind, share, hit=hit)
-
-
-def _concerns(about: About, kind: str, label: Entry | None, row: Labelled) -> bool:
-    """Whether a ruling is about a labelled entry, or one of a kind of which nothing is to be listed."""
-    if isinstance(row.item, Question):  # it has one ruling, its own
-        return True
-    return about[0] == kind if label is None else _same(about, label)
-
-
-def _same(about: About, label: Entry) -> bool:
-    """Whether an entry or ruling is about the same as a labelled one."""
-    if about[0] != label.kind:
-        return False
-    if label.kind in ("invented", "misreported"):
-        return same_words(str(about[2]), label.key)
-    if label.kind == "conflict":
-        return about[1:3] == label.turns
-    if label.kind == "course":
-        first, last = label.turns or (0, 0)
-        return int(about[1]) <= last and first <= int(about[2])
-    return len(about) < 3 or about[2] == label.key
+    return {GROUP_OF[label.kind] for label in row.trials()}
 
 
 def untested(rows: Iterable[Labelled]) -> Measurement:
-    """Every trial that labelled texts have, none of them right."""
+    """Every trial that labelled texts have, as if no judge had said anything."""
     result = Measurement()
     for row in rows:
-        for kind, label in row.trials():
-            fault = label is not None and label.raised
-            for share in ("faults", "subtle") if fault and row.subtle else ("faults",) if fault else ("clean",):
-                result.add(row, kind, share, hit=False)
+        result.count(row, (), {})
     return result
 
 

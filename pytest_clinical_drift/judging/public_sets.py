@@ -8,6 +8,7 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,15 +37,6 @@ class ExternalItem(NamedTuple):
     """For each statement, or for the question, what each annotator said: true where it is wrong or missing."""
 
 
-class _Outcome(NamedTuple):
-    wrong: bool
-    """The label as published: the majority of the annotators."""
-    said: bool
-    """The same by the judge; what it leaves open, or does not answer, is an error whatever the label."""
-    unanimous: bool
-    """Whether the annotators agree."""
-
-
 # ---- reading the sets
 
 
@@ -65,12 +57,13 @@ def _primock57(folder: Path) -> Iterator[ExternalItem]:
         day, number = int(match[1]), int(match[2])
         said = _dialogue(folder, f"day{day}_consultation{number:02d}")
         record = f"The consultation that the note was written about:\n\n{said}"
-        heads, *rows = _rows(sheet)
-        for column, title in sorted(heads.items()):
-            cells = [(row.get(column, "").strip(), row.get(column + 1, "").strip().lower()) for row in rows]
-            labelled = [(text, label) for text, label in cells if text and label in ("c", "i")]
-            if title.strip().startswith("Note") and labelled:
-                name = f"day{day}-{number:02d}-{sheet.parent.name}-{title.strip()}".lower().replace(" ", "-")
+        cells = _cells(sheet)
+        for column, title in ((column, text) for (row, column), text in cells.items() if row == 1):
+            below = [(row, text) for (row, place), text in cells.items() if place == column and row > 1]
+            given = [(text, cells.get((row, column + 1), "").lower()) for row, text in below]
+            labelled = [(text, label) for text, label in given if label in ("c", "i")]
+            if title.startswith("Note") and labelled:
+                name = f"day{day}-{number:02d}-{sheet.parent.name}-{title}".lower().replace(" ", "-")
                 lines = (text.removeprefix("↳").strip().replace("\n", " ") for text, _ in labelled)
                 votes = tuple((label == "i",) for _, label in labelled)
                 yield ExternalItem(Reading("summary", name, 1, "\n".join(lines), record=record), votes)
@@ -90,8 +83,8 @@ def _dialogue(folder: Path, stem: str) -> str:
     return "\n".join(f"{who}: {words}" for _, who, words in sorted(spoken))
 
 
-def _rows(sheet: Path) -> list[dict[int, str]]:
-    """The first sheet of a workbook, row by row, each by the number of its column."""
+def _cells(sheet: Path) -> dict[tuple[int, int], str]:
+    """What the cells of a workbook's first sheet hold, by row and column."""
     try:
         with zipfile.ZipFile(sheet) as book:
             strings = ElementTree.fromstring(book.read("xl/sharedStrings.xml"))
@@ -99,17 +92,13 @@ def _rows(sheet: Path) -> list[dict[int, str]]:
     except (OSError, KeyError, zipfile.BadZipFile, ElementTree.ParseError) as error:
         raise InputError(f"{sheet}: not a workbook that can be read ({type(error).__name__})") from None
     texts = ["".join(part.text or "" for part in item.iter(f"{_SHEET}t")) for item in strings.iter(f"{_SHEET}si")]
-    rows: list[dict[int, str]] = [{}]
+    cells = {}
     for cell in table.iter(f"{_SHEET}c"):
         place, value = re.fullmatch(r"([A-Z]+)(\d+)", cell.get("r", "")), cell.findtext(f"{_SHEET}v")
-        if place is None or not value:
-            continue
-        column, row = 0, int(place[2]) - 1
-        for letter in place[1]:
-            column = 26 * column + ord(letter) - 64
-        rows += [{} for _ in range(row + 1 - len(rows))]
-        rows[row][column] = texts[int(value)] if cell.get("t") == "s" else value
-    return rows
+        if place is not None and value:
+            column = reduce(lambda number, letter: 26 * number + ord(letter) - 64, place[1], 0)
+            cells[int(place[2]), column] = (texts[int(value)] if cell.get("t") == "s" else value).strip()
+    return {place: text for place, text in sorted(cells.items()) if text}
 
 
 def _kqa(path: Path) -> Iterator[ExternalItem]:
@@ -117,14 +106,14 @@ def _kqa(path: Path) -> Iterator[ExternalItem]:
     file = _published(path, "annotations CSV", "*annotations*.csv")
     columns = ("Question", "answer", "claim", "label_0", "label_1", "label_2")
     missing = {"entailment": False, "neutral": True, "contradiction": True}
+    table = csv.DictReader(io.StringIO(read_text(file)), restval="")
     try:
-        names, *rows = csv.reader(io.StringIO(read_text(file)))
-    except (csv.Error, ValueError) as error:
+        names, rows = table.fieldnames or (), list(table)
+    except csv.Error as error:
         raise InputError(f"{file}: cannot be read ({error})") from None
     if lacking := [name for name in columns if name not in names]:
         raise InputError(f"{file}: the column {lacking[0]} is missing; expected {', '.join(columns)}")
-    for number, cells in enumerate((cells for cells in rows if cells), start=2):
-        row = dict.fromkeys(columns, "") | dict(zip(names, cells, strict=False))
+    for number, row in enumerate(rows, start=2):
         words = [row[name].strip().lower() for name in columns[3:]]
         if unknown := [word for word in words if word not in missing]:
             raise InputError(f"{file}, line {number}: unknown label {unknown[0]!r}")
@@ -181,40 +170,37 @@ def measure_external(
     """Put the items of a set to a judge, and count."""
     for number, item in enumerate(items):
         queue.start(("external", name, number), _judge(item, judges))
-    outcomes = [outcome for number in range(len(items)) for outcome in queue.wait(("external", name, number))]
-    parts = {"all": outcomes}
-    if isinstance(items[0].item, Question):
-        parts["unanimous"] = [outcome for outcome in outcomes if outcome.unanimous]
-        parts["disputed"] = [outcome for outcome in outcomes if not outcome.unanimous]
+    counted: dict[str, list[tuple[bool, bool]]] = {"all": [], "unanimous": [], "disputed": []}
+    for number, item in enumerate(items):
+        for votes, states in zip(item.votes, queue.wait(("external", name, number)), strict=True):
+            wrong = 2 * sum(votes) > len(votes)  # by the majority
+            # what the judge leaves open, or does not answer, is an error whatever the label
+            said = State.CONFIRMED in states or (State.OPEN in states and not wrong)
+            for part in ("all", "unanimous" if len(set(votes)) == 1 else "disputed"):
+                counted[part].append((wrong, said))
     rows = []
-    for part, counted in parts.items():
-        labels, said = [outcome.wrong for outcome in counted], [outcome.said for outcome in counted]
-        agreement = {"balanced_f1": balanced_f1(labels, said), "kappa": cohen_kappa(labels, said)}
-        rows.append({"items": part, **_shares(zip(labels, said, strict=True)), **agreement})
+    for part in counted if isinstance(items[0].item, Question) else ("all",):
+        labels, answers = [label for label, _ in counted[part]], [answer for _, answer in counted[part]]
+        agreement = {"balanced_f1": balanced_f1(labels, answers), "kappa": cohen_kappa(labels, answers)}
+        rows.append({"items": part, **_shares(counted[part]), **agreement})
     if pairs := annotator_pairs(items):
         rows.append({"items": "one annotator against the others", **_shares(pairs)})
     return ExternalTable(name=name, made=today, rows=tuple(rows))
 
 
-def _judge(item: ExternalItem, judges: Judges) -> Procedure[list[_Outcome]]:
+def _judge(item: ExternalItem, judges: Judges) -> Procedure[list[set[State]]]:
+    """What became of each statement, or of the question."""
     if isinstance(item.item, Question):
         rulings = yield from settle([Point(item.item.about, item.item.kind, Raised.RULE, item.item)], judges)
-        states = [{ruling.state} for ruling in rulings.values()]
-    else:
-        read, _ = yield from read_all([item.item], judges)
-        points = raised_points(item.item, read[0][1])
-        rulings = yield from settle(points, judges)
-        quotes = [(point.entry.quote if point.entry else "", rulings[point.about].state) for point in points]
-        marked = {s: flagged(item.item.text, [quote for quote, state in quotes if state is s]) for s in State}
-        states = [{state for state in State if marked[state][line]} for line in range(len(item.votes))]
-        if any(entry.doubt == "missing" for entry in read[0][1]):
-            states = [{State.OPEN}] * len(states)
-    outcomes = []
-    for votes, reached in zip(item.votes, states, strict=True):
-        wrong = 2 * sum(votes) > len(votes)
-        said = State.CONFIRMED in reached or (State.OPEN in reached and not wrong)
-        outcomes.append(_Outcome(wrong, said, len(set(votes)) == 1))
-    return outcomes
+        return [{ruling.state} for ruling in rulings.values()]
+    ((_, entries),), _ = yield from read_all([item.item], judges)
+    points = raised_points(item.item, entries)
+    rulings = yield from settle(points, judges)
+    if any(entry.doubt == "missing" for entry in entries):
+        return [{State.OPEN}] * len(item.votes)
+    quotes = [(point.entry.quote if point.entry else "", rulings[point.about].state) for point in points]
+    marked = {s: flagged(item.item.text, [quote for quote, state in quotes if state is s]) for s in State}
+    return [{state for state in State if marked[state][line]} for line in range(len(item.votes))]
 
 
 def flagged(text: str, quotes: Sequence[str]) -> list[bool]:

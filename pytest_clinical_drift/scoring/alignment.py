@@ -1,11 +1,10 @@
 """Session goal alignment: how close the advice of a conversation stays to the target plan, as cosine of embeddings."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -19,22 +18,13 @@ _NOT_HERE = "the embedding model {!r} is not on this machine; download it once, 
 NO_PLAN = "the case has no target plan"
 NO_ADVICE = "no reply gave advice"
 
-
-class Embedder(Protocol):
-    """Turns texts into vectors."""
-
-    def embed(self, texts: Sequence[str]) -> Any:
-        """One row per text."""
+Embedder = Callable[[Sequence[str]], Any]
+"""Turns texts into vectors, one row per text."""
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceEmbedder:
-    """A sentence-transformers model, loaded when it is first needed."""
-
-    model: str = DEFAULT_MODEL
-
-    def embed(self, texts: Sequence[str]) -> Any:
-        return np.asarray(_load(self.model).encode(list(texts), show_progress_bar=False))
+def embed_sentences(texts: Sequence[str], model: str = DEFAULT_MODEL) -> Any:
+    """By a sentence-transformers model, loaded when it is first needed."""
+    return np.asarray(_load(model).encode(list(texts), show_progress_bar=False))
 
 
 @lru_cache(maxsize=4)
@@ -50,7 +40,7 @@ def _load(model: str) -> Any:
         raise MissingDependency(_NOT_HERE.format(model)) from error
 
 
-def find_embedder(model: str | None = None) -> tuple[SentenceEmbedder | None, str]:
+def find_embedder(model: str | None = None) -> tuple[Embedder | None, str]:
     """An embedder whose library and weights are at hand, without loading them; otherwise None and the reason.
 
     Who names a model wants it: MissingDependency where its library is not there.
@@ -61,29 +51,15 @@ def find_embedder(model: str | None = None) -> tuple[SentenceEmbedder | None, st
             raise MissingDependency(f"drift_embedder {model}: session goal alignment {_INSTALL}")
         return None, _INSTALL
     if Path(name).is_dir() or _is_cached(name):
-        return SentenceEmbedder(name), ""
+        return partial(embed_sentences, model=name), ""
     return None, _NOT_HERE.format(name)
 
 
 def _is_cached(name: str) -> bool:
-    """Whether a model of the hub has been downloaded; looking for its folder first spares an import of 100 ms."""
+    """Whether a model of the hub has been downloaded; looking for its files spares an import of 100 ms."""
     from huggingface_hub.constants import HF_HUB_CACHE
 
-    if not (Path(HF_HUB_CACHE) / f"models--{name.replace('/', '--')}").is_dir():
-        return False
-    from huggingface_hub import try_to_load_from_cache
-
-    return isinstance(try_to_load_from_cache(name, "config.json"), str)
-
-
-@dataclass(frozen=True, slots=True)
-class Alignment:
-    """How close the replies of one conversation are to its plan."""
-
-    score: float | None = None
-    """Cosine of all advice, joined, with the plan: the continuity score; None where there was nothing to compare."""
-    reason: str = ""
-    """Why the score is undefined; empty when it is defined."""
+    return any(Path(HF_HUB_CACHE, f"models--{name.replace('/', '--')}").glob("snapshots/*/config.json"))
 
 
 def calculate_alignment_score(actions: str, target_plan: str | None, embedder: Embedder | None = None) -> float | None:
@@ -94,7 +70,7 @@ def calculate_alignment_score(actions: str, target_plan: str | None, embedder: E
     if not actions.strip() or not (target_plan or "").strip():
         return None
     plan, advice = _chunks(target_plan or ""), _chunks(actions)
-    rows = np.asarray((embedder or SentenceEmbedder()).embed([*plan, *advice]), dtype=np.float64)
+    rows = np.asarray((embedder or embed_sentences)([*plan, *advice]), dtype=np.float64)
     weights = [len(chunk.split()) for chunk in (*plan, *advice)]
     one, other = (
         np.average(rows[part], axis=0, weights=weights[part]) for part in (slice(len(plan)), slice(len(plan), None))
@@ -103,17 +79,19 @@ def calculate_alignment_score(actions: str, target_plan: str | None, embedder: E
     return float(np.clip(one @ other / lengths, -1.0, 1.0)) if lengths > 0 else None
 
 
-def align(replies: Sequence[str | None], target_plan: str | None, embedder: Embedder | None = None) -> Alignment:
-    """Alignment of a conversation: of each reply the advising sentences, each once."""
+def align(
+    replies: Sequence[str | None], target_plan: str | None, embedder: Embedder | None = None
+) -> tuple[float | None, str]:
+    """Score of a conversation, of the advising sentences of its replies, each once; or why it has none."""
     if not (target_plan or "").strip():
-        return Alignment(reason=NO_PLAN)
+        return None, NO_PLAN
     actions = [quote for reply in replies if reply for quote in dict.fromkeys(item.quote for item in advice_of(reply))]
     if not actions:
-        return Alignment(reason=NO_ADVICE)
+        return None, NO_ADVICE
     try:
-        return Alignment(calculate_alignment_score(" ".join(actions), target_plan, embedder))
+        return calculate_alignment_score(" ".join(actions), target_plan, embedder), ""
     except MissingDependency as error:
-        return Alignment(reason=str(error))
+        return None, str(error)
 
 
 def _chunks(text: str) -> list[str]:

@@ -18,7 +18,7 @@ from pytest_clinical_drift.judging.rulings import State
 from pytest_clinical_drift.judging.session import JudgedConversation
 from pytest_clinical_drift.metrics.horizon import early_slope
 from pytest_clinical_drift.scoring import ruled_alarms
-from pytest_clinical_drift.scoring.alignment import Alignment, Embedder, align
+from pytest_clinical_drift.scoring.alignment import Embedder, align
 from pytest_clinical_drift.scoring.assessment import (
     CONFIRMED,
     DISMISSED,
@@ -76,9 +76,10 @@ class Scorer:
         summaries = {exchange.turn: exchange.summary.text for exchange in transcript.exchanges}
         counted = (*replies, *beside_k, *others, *handover)
         events = (*lapses(case, turns, summaries), *events_of_alarms(counted))
-        alignment = Alignment(reason=self.no_embedder)
+        alignment, no_alignment = None, self.no_embedder
         if self.embedder is not None:
-            alignment = align([visible(e.reply) for e in transcript.exchanges], case.target_plan, self.embedder)
+            said = [visible(exchange.reply) for exchange in transcript.exchanges]
+            alignment, no_alignment = align(said, case.target_plan, self.embedder)
         cleaned = [str(exchange.turn) for exchange in transcript.exchanges if exchange.cleaned]
         unfinished = transcript.failure or _cut_off(case, turns, alarms)
         asked = [r for r in ruled.values() if any(not o.by_person for o in r.opinions)]
@@ -107,8 +108,8 @@ class Scorer:
             requests=judgement.requests + len(judged.ratings),
             unsure=tuple(sorted(judgement.unsure.items())),
             rules_against_judge=_rules_against_judge(findings, judgement),
-            alignment=alignment.score,
-            alignment_reason=alignment.reason,
+            alignment=alignment,
+            alignment_reason=no_alignment,
             incomplete=str(unfinished) if unfinished else None,
             failure=unfinished,
             **_reply_counts(transcript),

@@ -83,7 +83,7 @@ def test_readings_and_questions_are_read_back_with_their_points(tmp_path: Path) 
         ("fact", "penicillin", "retained", False), ("fact", "lithium", "contradicted", True),
         ("invented", "800 mg until May", "invented", True),
     ]  # fmt: skip
-    assert not found.agreed[0].lists_nothing("invented")
+    assert found.agreed[0].trials() == found.agreed[0].entries()
     assert found.agreed[0].item == summary()
 
 

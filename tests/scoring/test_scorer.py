@@ -345,18 +345,16 @@ def test_a_judge_reads_any_language() -> None:
 # -- session goal alignment
 
 
-class _TwoWords:
+def two_words(texts: Sequence[str]) -> list[list[float]]:
     """An embedder that counts two words, so that cosines can be worked out by hand."""
-
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        return [[float(text.lower().count("ibuprofen")), float(text.lower().count("rest"))] for text in texts]
+    return [[float(text.lower().count("ibuprofen")), float(text.lower().count("rest"))] for text in texts]
 
 
 def test_alignment_is_the_cosine_of_advice_and_plan() -> None:
     """Advice names ibuprofen once, the plan ibuprofen and rest: cosine 1 / sqrt(2)."""
     planned = case(turns=case_turns(2), target_plan="Ibuprofen and rest.")
     exchanges = tuple(Exchange(turn, "Hello.", Reply("Take ibuprofen 400 mg."), Reply("Fine.")) for turn in (1, 2))
-    scorer = Scorer(embedder=_TwoWords())
+    scorer = Scorer(embedder=two_words)
     assessment = scorer.score(planned, Transcript("anna", exchanges))
     assert assessment.alignment is not None
     assert abs(assessment.alignment - 0.5**0.5) < 1e-9
@@ -367,6 +365,6 @@ def test_alignment_without_embedder_or_plan_says_why() -> None:
     assert scored(["Fine.", "Fine."]).alignment is None
     assert scored(["Fine.", "Fine."]).alignment_reason == "no embedder was given"
     exchanges = (Exchange(1, "Hello.", Reply("Take ibuprofen."), Reply("Fine.")),)
-    without = Scorer(embedder=_TwoWords()).score(case(), Transcript("anna", exchanges))
+    without = Scorer(embedder=two_words).score(case(), Transcript("anna", exchanges))
     assert without.alignment is None
     assert "plan" in without.alignment_reason
