@@ -55,63 +55,42 @@ def calibrate(
     out: Path | None,
     say: Say,
 ) -> int:
-    """Measure judges on the labelled texts that are chosen, and on public sets."""
+    """Measure judges on labelled texts and public sets, print and write it; every attempt of the same judge counts."""
     if not drift_judge or not out:
         raise InputError(
             "calibrate: name the judge with --drift-judge SPEC and where to write with --out FILE_OR_FOLDER"
         )
-    settings, labelled = read_pairs(drift_judge_set, "--drift-judge-set"), labelled_set(set, limit)
-    decides = _measure(drift_judge, settings, labelled, external, out=out, root=Path.cwd(), say=say)
-    return 0 if decides else 7  # as UNSETTLED: this judge settles nothing
-
-
-def _measure(
-    specs: Sequence[str],
-    settings: Mapping[str, str],
-    labelled: LabelledSet,
-    external: Sequence[str] = (),
-    *,
-    out: Path,
-    root: Path,
-    say: Say,
-) -> bool:
-    """Measure, print and write; a file of the same judge is continued, every attempt pooled. Whether it may decide."""
-    judges, options = make_judges(specs, settings)
+    labelled, sets = labelled_set(set, limit), [load_external(given) for given in external]
+    judges, options = make_judges(drift_judge, read_pairs(drift_judge_set, "--drift-judge-set"))
     if not judges:
-        raise InputError(f"--drift-judge {' '.join(specs)}: rules alone are not a judge to calibrate")
+        raise InputError(f"--drift-judge {' '.join(drift_judge)}: rules alone are not a judge to calibrate")
     if options.offline:
         raise InputError("--drift-judge-set offline=true: calibrating asks the judge anew; leave it out")
-    sets = [load_external(given) for given in external]
-    for judge in judges:
-        for remark in judge.check():
-            say(remark)
+    for remark in (remark for judge in judges for remark in judge.check()):
+        say(remark)
     identities = [judge.identity() for judge in judges]
     name = " + ".join(judge.name for judge in judges)
     target = out / file_name(name, identities) if out.is_dir() or not out.suffix else out
     known = read_calibration(target) if target.is_file() else None
     earlier = known if known is not None and known.identity == fingerprint(identities) else None
-    policy, today = judge_policy(load_thresholds(project_thresholds(root)).judge), datetime.date.today()
+    policy, today = judge_policy(load_thresholds(project_thresholds(Path.cwd())).judge), datetime.date.today()
     procedure = procedure_of(judges, policy)
     say(f"{name}: {cost_line(labelled, procedure)}")
     made = make_calibration(judges, procedure, labelled, today=today, rules=policy, say=say).after(earlier)
     deciding = made.deciding(policy.floors)
     say(render_calibration(made, deciding, policy.floors))
-    if sets:
-        tables = []
-        queue = JudgeQueue(judges[0], judges[1] if len(judges) > 1 else None, fresh=True)
-        try:
-            for set_name, items in sets:
-                say(f"{set_name}: {len(items):,} labelled items")
-                tables.append(measure_external(queue, set_name, items, procedure, today=today))
-                say(render_external(tables[-1]))
-        finally:
-            queue.stop(close=False)
-        kept = [table for table in made.external if table.name not in {new.name for new in tables}]
-        made = made.model_copy(update={"external": (*kept, *tables)})
-    say(f"written: {write_calibration(made, target)}")
-    for judge in judges:
-        judge.close()
-    return bool(deciding)
+    tables = {table.name: table for table in made.external}
+    queue = JudgeQueue(*judges, fresh=True)
+    try:
+        for set_name, items in sets:
+            say(f"{set_name}: {len(items):,} labelled items")
+            tables[set_name] = measure_external(queue, set_name, items, procedure, today=today)
+            say(render_external(tables[set_name]))
+    finally:
+        queue.stop()
+    written = write_calibration(made.model_copy(update={"external": tuple(tables.values())}), target)
+    say(f"written: {written}")
+    return 0 if deciding else 7  # as UNSETTLED: this judge settles nothing
 
 
 def start(
@@ -146,10 +125,9 @@ def start(
         remarks += judge.check()
         _refuse(f"--drift-judge {judge.identity().spec}", judge)
     calibration_is_due = not run.session.has_calibration
-    price_of_first = estimate(first, run)
-    price_of_all = estimate(list(run.cases.values()), run, calibration=False)
-    remarks += [f"the first {len(first)} cases", *(f"  {line}" for line in price_of_first)]
-    remarks += [f"all {len(run.cases)} cases", *(f"  {line}" for line in price_of_all)]
+    whole = list(run.cases.values())
+    remarks += [f"the first {len(first)} cases", *(f"  {line}" for line in estimate(first, run))]
+    remarks += [f"all {len(whole)} cases", *(f"  {line}" for line in estimate(whole, run, calibration=False))]
     for remark in remarks:
         say(remark)
     if not yes:
@@ -158,22 +136,27 @@ def start(
             say("cancelled: nothing sent, nothing written")
             return 0
     if calibration_is_due:
-        labelled, folder = labelled_set(run.session.options.calibration_set, None), settings.root / CALIBRATIONS
-        _measure(settings.judges, settings.judge_settings, labelled, out=folder, root=settings.root, say=say)
+        calibrate(
+            drift_judge=settings.judges,
+            drift_judge_set=drift_judge_set,
+            set=run.session.options.calibration_set,
+            limit=None,
+            external=(),
+            out=settings.root / CALIBRATIONS,
+            say=say,
+        )
     judge_options: list[str] = []
     if (settings.root / "pytest.ini").exists():  # it is kept, and may name another judge
         judge_options += [part for spec in settings.judges for part in ("--drift-judge", spec)]
-        for key, value in settings.judge_settings.items():
-            judge_options += ["--drift-judge-set", f"{key}={value}"]
+        judge_options += [part for given in drift_judge_set for part in ("--drift-judge-set", given)]
     _write_project(settings, ci, say)
     command = ["pytest", "--model", settings.model]
-    selection = [f"{STUDY}/{case.id}" for case in first]
-    say(f"$ {' '.join((*command, *selection, *judge_options))}")
-    words = [sys.executable, "-m", *command, *selection, *judge_options]
-    code = subprocess.run(words, cwd=settings.root, check=False).returncode
+    words = [*command, *(f"{STUDY}/{case.id}" for case in first), *judge_options]
+    say(f"$ {' '.join(words)}")
+    code = subprocess.run([sys.executable, "-m", *words], cwd=settings.root, check=False).returncode
     if run.session.decides:
-        whole = " ".join((*command, *judge_options, "--junitxml=gate.xml"))
-        say(f"next, the release verdict on all {len(run.cases)} cases: {whole}")
+        release = " ".join((*command, *judge_options, "--junitxml=gate.xml"))
+        say(f"next, the release verdict on all {len(whole)} cases: {release}")
     else:
         say("next, another judge: this one decides nothing, so no run with it can pass (docs/judges.md)")
     return code

@@ -4,7 +4,9 @@ import contextlib
 import datetime
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,7 +16,7 @@ from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.cases.files import read_text, write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.labelled import GROUPS
-from pytest_clinical_drift.judging.measuring import Measurement
+from pytest_clinical_drift.judging.measuring import Measurement, Tally
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.queue import Count
 from pytest_clinical_drift.subjects.base import Identity
@@ -35,9 +37,10 @@ class Share(BaseModel, frozen=True):
     high: float
     """One-sided 95 % limits, clustered by patient."""
 
-    @property
-    def value(self) -> float | None:
-        return self.hits / self.of if self.of else None
+    @classmethod
+    def of_tally(cls, tally: Tally) -> Self:
+        (hits, of), (low, high) = tally.counts, tally.limits()
+        return cls(hits=hits, of=of, low=low, high=high)
 
 
 class KindLimits(BaseModel, frozen=True):
@@ -137,17 +140,15 @@ class Calibration(BaseModel, frozen=True):
 
 def attempt_of(measurement: Measurement, disputed: Measurement, count: Count, today: datetime.date) -> Attempt:
     """What one measurement adds to the file; `disputed` is that of the disputed labels alone, each an error."""
-    tokens = count.tokens
-    errors: dict[str, dict[str, tuple[int, int]]] = {}
-    for kind in dict.fromkeys((*measurement.kinds, *disputed.kinds)):
-        for share in ("faults", "clean"):
-            hits, trials = measurement.kinds[kind][share].counts
-            errors.setdefault(kind, {})[share] = hits, trials + disputed.kinds[kind][share].counts[1]
+    errors: dict[str, dict[str, tuple[int, int]]] = defaultdict(dict)
+    for kind, share in product(dict.fromkeys((*measurement.kinds, *disputed.kinds)), ("faults", "clean")):
+        hits, trials = measurement.kinds[kind][share].counts
+        errors[kind][share] = hits, trials + disputed.kinds[kind][share].counts[1]
     return Attempt(
         made=today,
         texts=measurement.texts,
         requests=count.sent,
-        tokens=(tokens["prompt"], tokens["answer"]) if tokens["answers"] else None,
+        tokens=(count.tokens["prompt"], count.tokens["answer"]) if count.tokens["answers"] else None,
         counts=measurement.kinds,
         stopped=measurement.stopped,
         unsure=measurement.unsure,
@@ -164,14 +165,13 @@ def pooled(attempts: Iterable[Attempt]) -> dict[str, KindLimits]:
             for name, patients in shares.items():
                 for patient, counts in patients.items():
                     found.kinds[kind][name].add(patient, *counts)
-    limits = {}
-    for kind, tallies in found.kinds.items():
-        measured = {}
-        for name, part in _SHARES.items():
-            (hits, of), (low, high) = tallies[part].counts, tallies[part].limits()
-            measured[name] = Share(hits=hits, of=of, low=low, high=high)
-        limits[kind] = KindLimits(**measured, stopped=found.stopped.get(kind, ""))
-    return limits
+    return {
+        kind: KindLimits(
+            **{name: Share.of_tally(tallies[part]) for name, part in _SHARES.items()},
+            stopped=found.stopped.get(kind, ""),
+        )
+        for kind, tallies in found.kinds.items()
+    }
 
 
 # ---- the file
@@ -217,14 +217,10 @@ def invalid_because(
     return ""
 
 
-def find_calibration(folder: Path, identities: Sequence[Identity], today: datetime.date) -> Calibration | None:
-    """The valid calibration of a judge in a project's folder: its newest attempt counts for the time."""
-    known = known_calibration(folder, identities)
-    return None if known is None or invalid_because(known, identities, today) else known
-
-
-def known_calibration(folder: Path, identities: Sequence[Identity]) -> Calibration | None:
-    """All attempts with a judge that a folder holds, of whatever age.
+def find_calibration(
+    folder: Path, identities: Sequence[Identity], today: datetime.date | None = None
+) -> Calibration | None:
+    """All attempts with a judge that a folder holds, if the newest is valid today; of whatever age without a day.
 
     Pooled over all files: a retry kept under another name does not replace the first, and a copy adds nothing.
     """
@@ -234,7 +230,7 @@ def known_calibration(folder: Path, identities: Sequence[Identity]) -> Calibrati
             others = tuple(a for a in known.attempts if a not in calibration.attempts) if known else ()
             earlier = known.model_copy(update={"attempts": others}) if known and others else None
             known = calibration.after(earlier)
-    return known
+    return None if known is None or invalid_because(known, identities, today) else known
 
 
 def why_none_counts(folder: Path, judge: str, identities: Sequence[Identity], today: datetime.date) -> str:

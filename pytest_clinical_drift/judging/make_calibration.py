@@ -14,7 +14,6 @@ from pytest_clinical_drift.judging.calibration_file import (
     find_calibration,
     fingerprint,
     invalid_because,
-    known_calibration,
     pooled,
     read_calibration,
     why_none_counts,
@@ -74,7 +73,7 @@ def calibration_of(
         say(f"no valid calibration of {procedure.reader} was found{other}: {cost_line(labelled, procedure)}")
     made = make_calibration(judges, procedure, labelled, today=today, rules=rules, say=say)
     attempt, name = made.attempts[-1], f"{CALIBRATIONS}/{file_name(made.judge, identities)}"
-    made = made.after(known_calibration(folder, identities))  # what is there by now
+    made = made.after(find_calibration(folder, identities))  # what is there by now
     tokens = ", {:,} prompt and {:,} answer tokens".format(*attempt.tokens) if attempt.tokens else ""
     cost = f"the judge was calibrated in {attempt.requests:,} requests{tokens}"
     try:
