@@ -224,6 +224,9 @@ def _fixtures() -> Iterable[str]:
     for fixture in (plugin.drift_case, plugin.drift_result):
         function = inspect.unwrap(getattr(fixture, "_get_wrapped_function", lambda fixture=fixture: fixture)())
         yield f"**`{function.__name__}`** (fixture): {inspect.getdoc(function)}"
+    for name, hook in inspect.getmembers(plugin.DriftHooks, inspect.isfunction):
+        signature = str(inspect.signature(hook)).replace("(self, ", "(").replace("'", "")
+        yield f"**`{name}{signature}`** (hook, in a conftest.py): {inspect.getdoc(hook)}"
 
 
 def _fields(record: type) -> str:

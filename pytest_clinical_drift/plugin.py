@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 import argparse
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Mapping
 
     from pytest_clinical_drift.cases.model import Case
     from pytest_clinical_drift.gate.items import DriftResult
+    from pytest_clinical_drift.transcript import Transcript
 
 GROUP = "clinical-drift"
 _ACTIVE = "clinical_drift_active"
 _SLATE = "clinical_drift_slate"
 _NEEDS_MODEL = "needs --model"
+
+
+class DriftHooks(ABC):
+    """Hooks that a project's conftest may implement."""
+
+    @pytest.hookspec
+    @abstractmethod
+    def pytest_clinical_drift_score(self, case: Case, transcript: Transcript) -> Mapping[str, float | None]:
+        """Figures of your own on one conversation, by name (None: nothing to measure); gated as `own.NAME`."""
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.add_hookspecs(DriftHooks)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

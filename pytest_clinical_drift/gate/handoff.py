@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from pytest_clinical_drift.cases.files import write_atomically
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.items import DriftResult
+from pytest_clinical_drift.gate.items import DriftResult, ScorerError
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.set_result import judge_record
 from pytest_clinical_drift.report.judge_text import judge_line
@@ -40,11 +40,17 @@ class CaseResults:
         self.handoff: tempfile.TemporaryDirectory[str] | None = None
         """Where workers get their results from; None without workers."""
         self._server: threading.Thread | None = None
+        self.scorer_failed = False
+        """A scorer of the project raised: the run cannot be judged."""
 
     def make(self, case_id: str) -> DriftResult:
         """Wait for the conversations of a case, score and judge them; once for each case."""
         if case_id not in self.made:
-            transcripts, result = self._run.result_of(case_id)
+            try:
+                transcripts, result = self._run.result_of(case_id)
+            except ScorerError:
+                self.scorer_failed = True
+                raise
             judge = judge_line(judge_record(self._run))
             self.made[case_id] = DriftResult(self._run.cases[case_id], transcripts, result, judge)
         return self.made[case_id]

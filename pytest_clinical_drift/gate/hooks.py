@@ -3,6 +3,7 @@
 import sys
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,6 +23,7 @@ from pytest_clinical_drift.gate.items import (
     case_marks,
     cases_of,
     mark_name,
+    own_scores,
     take_selection,
 )
 from pytest_clinical_drift.gate.ledger import record_run
@@ -74,7 +76,7 @@ class ActivePlugin(GroupsPlugin):
     def from_config(cls, config: pytest.Config) -> Self:
         """Read the options, check all that needs no model, and decide what is collected."""
         try:
-            run = GateRun(read_settings(config))
+            run = GateRun(read_settings(config), partial(own_scores, config))
             selection = take_selection(config, run)
         except (InputError, OSError) as error:
             raise pytest.UsageError(sentence(error)) from None
@@ -169,6 +171,9 @@ class ActivePlugin(GroupsPlugin):
         except RunStopped as stopped:
             pytest.skip(str(stopped))  # with workers, a test may wait when another process has given up
         except InputError as error:
+            if not self.is_worker:  # every other case would say the same
+                session: Any = self.config.pluginmanager.get_plugin("session")
+                session.shouldfail = "a scorer of the project cannot be used"
             raise pytest.fail.Exception(str(error), pytrace=False) from None
 
     def mark(self, report: Any, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
@@ -214,15 +219,16 @@ class ActivePlugin(GroupsPlugin):
             return
         self._interrupted |= session.exitstatus == pytest.ExitCode.INTERRUPTED
         self._interrupted |= isinstance(sys.exc_info()[1], KeyboardInterrupt)
+        broken_off = self._results.scorer_failed or self._interrupted
         runner = self.run.runner
         try:
             if runner is not None:
-                runner.stop(interrupted=self._interrupted)
+                runner.stop(interrupted=broken_off)
                 self.run.session.stop()
             with delayed_interrupt() as pressed:
                 self._judge_and_write(session)
             if runner is not None:
-                self._closing_remarks += ending_remarks(self.run, self.collected, broken_off=self._interrupted)
+                self._closing_remarks += ending_remarks(self.run, self.collected, broken_off=broken_off)
             if pressed:
                 session.exitstatus = pytest.ExitCode.INTERRUPTED
                 self._closing_remarks.append("Ctrl-C while the results were written: they were written to the end")
@@ -256,7 +262,7 @@ class ActivePlugin(GroupsPlugin):
             self._results.handoff.cleanup()
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             code = self.collected.exit_code()
-            session.exitstatus = 4 if self._problem and code != 1 else code
+            session.exitstatus = 4 if self._results.scorer_failed or (self._problem and code != 1) else code
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if self._finished is not None:

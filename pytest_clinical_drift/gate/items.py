@@ -1,6 +1,8 @@
-"""Cases as pytest items; which of them a session needs; what a project's own tests get."""
+"""Cases as pytest items; which of them a session needs; what a project's own tests get and its scorers give."""
 
+import math
 import re
+import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,17 +13,20 @@ import pytest
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.pytest_reports import GateFailure, take_ids
-from pytest_clinical_drift.gate.run import GateRun
+from pytest_clinical_drift.gate.run import GateRun, Scores
 from pytest_clinical_drift.gate.set_result import figures_of
 from pytest_clinical_drift.report.headlines import case_headline, unsettled_line
 from pytest_clinical_drift.report.terminal import case_report
 from pytest_clinical_drift.results.models import CaseResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
+from pytest_clinical_drift.subjects.python import is_foreign
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.reasons import Verdict
 
 STUDY = "study_c"
 """First part of every test id."""
+OWN = "own."
+"""Before the name of every figure of the project's own, so that it can never be taken for one of ours."""
 
 
 class Unfinished(GateFailure):
@@ -162,3 +167,36 @@ def take_selection(config: pytest.Config, run: GateRun) -> list[str] | None:
     if named := take_ids(config, "drift_selection", ids_in):
         return [case_id for case_id in dict.fromkeys(named) if case_id in run.chosen]
     return [] if config.args else None
+
+
+class ScorerError(InputError):
+    """A scorer of the project raised, or gave no figures; the run stops, and its replies stay for the next."""
+
+
+def own_scores(config: pytest.Config, case: Case, transcript: Transcript) -> Scores:
+    """Put a conversation to every scorer of the project; what it raises and bad figures are told in a sentence."""
+    figures: dict[str, float | None] = {}
+    try:
+        for given in config.hook.pytest_clinical_drift_score(case=case, transcript=transcript):
+            if not isinstance(given, Mapping):
+                raise InputError(f"expected a mapping of names to figures, found {type(given).__name__}")
+            for name, value in given.items():
+                if not isinstance(name, str) or not re.fullmatch(r"\w+", name):
+                    raise InputError(f"{name!r} is not a valid name; write letters, digits and underscores")
+                if OWN + name in figures:
+                    raise InputError(f"two scorers give the figure {name!r}")
+                try:
+                    figures[OWN + name] = number = None if value is None else float(value)
+                except (TypeError, ValueError):
+                    number = math.nan
+                if number is not None and not math.isfinite(number):
+                    sentence = f"{name} is {value!r}; expected a finite number, or None for nothing to measure"
+                    raise InputError(sentence)
+        return tuple(figures.items())
+    except InputError as error:
+        message = str(error)
+    except Exception as error:  # the project's own code may raise anything
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if not is_foreign(Path(f.filename))]
+        place = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
+        message = f"{type(error).__name__}: {error}{place}"
+    raise ScorerError(f"pytest_clinical_drift_score on {case.id}: {message}")

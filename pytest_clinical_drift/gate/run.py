@@ -42,12 +42,17 @@ from pytest_clinical_drift.verdict.reasons import Reason
 from pytest_clinical_drift.verdict.thresholds import JudgeRules, load_thresholds, project_thresholds
 from pytest_clinical_drift.versions import package_versions
 
+Scores = tuple[tuple[str, float | None], ...]
+"""Figures of the project's own scorers on a conversation, by name."""
+
 
 class GateRun:
     """The parts of a run; nothing is loaded or contacted before `check`."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, own_scores: Callable[[Case, Transcript], Scores] | None = None) -> None:
+        """`own_scores` asks the project for figures of its own on a conversation."""
         self.settings = settings
+        self._own_scores = own_scores
         self.spec = parse_spec(settings.model)
         self.slug = model_slug(self.spec)
         self.thresholds_file = settings.thresholds or project_thresholds(settings.root)
@@ -190,7 +195,8 @@ class GateRun:
             unreviewed = self.scorer.score(case, transcript, judged, self.session.deciding)
             judged = self.session.heard(judged, unreviewed.severe_questions)
         self.judged[case.id, transcript.repeat] = judged
-        return self.scorer.score(case, transcript, judged, self.session.deciding)
+        own = self._own_scores(case, transcript) if self._own_scores else ()
+        return self.scorer.score(case, transcript, judged, self.session.deciding, own=own)
 
     @property
     def scoring(self) -> dict[str, Any]:

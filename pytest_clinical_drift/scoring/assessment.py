@@ -181,7 +181,7 @@ class CaseAssessment:
     tags: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     scores: tuple[tuple[str, float | None], ...] = ()
-    """Mean ratings that a project may gate, by metric."""
+    """Figures of the project's own scorers, by name."""
     single: SingleFigures | None = None
     """None where it was not requested or did not come."""
     pdsqi: tuple[Rating, ...] = ()

@@ -57,6 +57,7 @@ class Scorer:
         transcript: Transcript,
         judged: JudgedConversation | None = None,
         deciding: frozenset[str] = frozenset(),
+        own: Sequence[tuple[str, float | None]] = (),
     ) -> CaseAssessment:
         """Assess one conversation; an incomplete one keeps what was said, without gated figures.
 
@@ -120,7 +121,7 @@ class Scorer:
             unanswered=sum(r.state is State.OPEN and all(o.answer == UNSURE for o in r.opinions) for r in asked),
             tags=case.tags,
             notes=(f"repetition was cut from the history after turn {', '.join(cleaned)}",) if cleaned else (),
-            scores=pdsqi_scores(judged.ratings),
+            scores=(*own, *pdsqi_scores(judged.ratings)),
             pdsqi=judged.ratings,
             single=score_single(case, transcript, judgement, deciding),
         )

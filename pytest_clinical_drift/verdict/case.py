@@ -118,7 +118,7 @@ def diagnose(judgements: Sequence[MetricVerdict], seen: Iterable[MetricVerdict],
     events = [event for item in seen for event in item.events]
     confirmed = [event for event in events if event.state == AlarmState.CONFIRMED]
     bad = {event.metric for event in confirmed} | missed
-    # last the ratings
+    # last those of the project's own
     wrong = next((metric for metric in (*_GRAVEST_FIRST, *sorted(missed)) if metric in bad), None)
     if all(values.get(name) is None for name in _RECALL):
         nothing = reason(ReasonCode.NOTHING_TO_DIAGNOSE)

@@ -130,8 +130,8 @@ def set_only(name: str, repeats: Repeats) -> CaseValue:
     return nothing(ReasonCode.NO_FACT_EVALUATED)
 
 
-def rating(name: str, repeats: Repeats) -> CaseValue:
-    """A PDSQI-9 attribute; it has one end, and no events to ask for."""
+def own_figure(name: str, repeats: Repeats) -> CaseValue:
+    """A figure of the project's own scorers; it has one end, and no events to ask for."""
     value = mean(dict(run.scores).get(name) for run in repeats)
     return nothing(ReasonCode.NO_SCORER) if value is None else CaseValue(value, value, confirmed=2)
 

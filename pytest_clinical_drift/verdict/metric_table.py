@@ -5,6 +5,7 @@ not made of events needs a function in `measures`, one that the set does not poo
 `Aggregation` with its function in `set_metrics`.
 """
 
+import re
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import partial
@@ -17,8 +18,8 @@ from pytest_clinical_drift.verdict.bands import FALL, NOT_NEGATIVE, PER_HUNDRED,
 from pytest_clinical_drift.verdict.measures import LACKS, CaseValue, Measure, Repeats, incomplete, nothing, was_asked
 from pytest_clinical_drift.verdict.reasons import ReasonCode
 
-RATINGS = tuple(f"{PDSQI}.{attribute}" for attribute in ATTRIBUTES)
-"""Of PDSQI-9: gated only where a file sets limits."""
+OWN_METRIC = re.compile(rf"own\.\w+|{PDSQI}\.(?:{'|'.join(ATTRIBUTES)})")
+"""A figure of the project's own scorers, or a PDSQI-9 attribute: gated only where a file sets limits."""
 
 
 class Aggregation(Enum):
@@ -128,8 +129,8 @@ CORE = tuple(name for name, metric in METRICS.items() if metric.core)
 
 
 def metric_named(name: str) -> Metric:
-    """The entry of a metric; a rating is a mean, gated on no scale of its own."""
-    return METRICS.get(name) or Metric(name, measures.rating, possible=None, aggregation=Aggregation.MEAN)
+    """The entry of a metric; a figure of the project's own is a mean of unknown range."""
+    return METRICS.get(name) or Metric(name, measures.own_figure, possible=None, aggregation=Aggregation.MEAN)
 
 
 def case_value(name: str, repeats: Repeats) -> CaseValue:

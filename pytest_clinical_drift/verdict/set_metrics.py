@@ -94,7 +94,7 @@ def _mean(figure: _Figure) -> _Pooled | None:
     if not known:
         return None
     bests, worsts, groups = zip(*known, strict=True)
-    # attributes have scales of their own: as far as a rating was seen to go, 0 to 1 at least
+    # the range of a project's own figure is not known: as far as it was seen to go, 0 to 1 at least
     low, high = metric.possible[:2] if metric.possible else (min(0.0, *worsts), max(1.0, *bests))
     if metric.name == "drift_slope":
         low = min(steepest_slope(repeats[0].horizon) for _, repeats in values)

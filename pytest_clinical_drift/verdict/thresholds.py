@@ -12,7 +12,7 @@ from pytest_clinical_drift.cases.files import parse_data, read_text
 from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.verdict.bands import Limit, MetricLimits, SlateRules, Table, idle_limits, slate_range
-from pytest_clinical_drift.verdict.metric_table import METRICS, RATINGS, SEVERE, metric_named
+from pytest_clinical_drift.verdict.metric_table import METRICS, OWN_METRIC, SEVERE, metric_named
 
 TOP_KEY = "clinical_drift"
 EXTENDS, BUNDLED = "extends", "bundled"
@@ -24,8 +24,8 @@ _PROJECTS_OWN = "Set by this project."
 
 
 def _known_metric(name: str) -> str:
-    if name not in METRICS and name not in RATINGS:
-        known = f"; known ones: {', '.join(METRICS)}, and pdsqi.NAME"
+    if name not in METRICS and not OWN_METRIC.fullmatch(name):
+        known = f"; known ones: {', '.join(METRICS)}, own.NAME for a project's own figure, and pdsqi.NAME"
         raise ValueError(f"unknown metric {name!r}{did_you_mean(name, tuple(METRICS)) or known}")
     return name
 

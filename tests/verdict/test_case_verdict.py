@@ -589,21 +589,22 @@ def test_conflict_tells_its_pairs_or_why_there_is_none() -> None:
     value = case_value("k_conflict", two)
     assert (value.best, value.worst, why(value)) == (pytest.approx(2 / 17), pytest.approx(4 / 17), "2 of 17 pairs")
     assert (
-        why(case_value("k_conflict", [flat("a", pairs=0)])) == "no two turns gave advice, so nothing could contradict"
+        why(case_value("k_conflict", [flat("a", pairs=0)]))
+        == "no two turns gave advice, so nothing could contradict"
     )
     assert why(case_value("k_conflict", [flat("a", pairs=1)])) == "0 of 1 pair"
 
 
-def test_a_rating_is_averaged_and_fails_by_itself() -> None:
-    """0.2 and 0.4 make 0.3; what nobody rated is not evaluated."""
-    runs = [flat("a", scores=(("pdsqi.useful", 0.2),)), flat("a", repeat=1, scores=(("pdsqi.useful", 0.4),))]
-    value = case_value("pdsqi.useful", runs)
+def test_a_projects_own_figure_is_averaged_and_fails_by_itself() -> None:
+    """0.2 and 0.4 make 0.3; what no scorer gave is not evaluated."""
+    runs = [flat("a", scores=(("own.tone", 0.2),)), flat("a", repeat=1, scores=(("own.tone", 0.4),))]
+    value = case_value("own.tone", runs)
     assert (value.best, value.worst, why(value)) == (pytest.approx(0.3), pytest.approx(0.3), "")
-    assert why(case_value("pdsqi.useful", [flat("a")])) == "no summary was rated on it"
+    assert why(case_value("own.tone", [flat("a")])) == "no scorer gave this figure"
     limits = GATE.metrics["recall_at_t10"].model_validate({**RECALL, "pass": "> 0.5", "caution": "> 0.4"})
-    own = gate(metrics=GATE.metrics | {"pdsqi.useful": limits})
+    own = gate(metrics=GATE.metrics | {"own.tone": limits})
     assert judge_case(runs, own, TODAY).verdict == "FAIL"
-    assert reason_text(judge_case(runs, own, TODAY).diagnosed) == "remembers, but is outside the limit of pdsqi.useful"
+    assert reason_text(judge_case(runs, own, TODAY).diagnosed) == "remembers, but is outside the limit of own.tone"
 
 
 @pytest.mark.parametrize(

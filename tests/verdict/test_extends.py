@@ -31,7 +31,7 @@ clinical_drift:
   metrics:
     recall_at_t10: {pass: "> 0.95"}
     k_conflict: {open: caution}
-    pdsqi.useful: {direction: higher, pass: "> 0.5", caution: "> 0.2", why: Ours.}
+    own.warmth: {direction: higher, pass: "> 0.5", caution: "> 0.2", why: Ours.}
   judge:
     floors: {subtle: 0.9}
   set: {min_cases: 20}
@@ -43,7 +43,7 @@ clinical_drift:
     assert (str(recall.pass_limit), str(recall.caution_limit)) == ("> 0.95", ">= 0.7")
     assert recall.why == "Set by this project."
     assert found.metrics["k_conflict"] == before.metrics["k_conflict"].model_copy(update={"open": "caution"})
-    assert set(found.metrics) == {*before.metrics, "pdsqi.useful"}
+    assert set(found.metrics) == {*before.metrics, "own.warmth"}
     assert found.judge.floors == {**before.judge.floors, "subtle": 0.9}
     assert (found.set.min_cases, found.set.confidence) == (20, before.set.confidence)
     assert [waiver.case for waiver in found.waivers] == ["anna"]

@@ -609,15 +609,15 @@ def test_inventions_and_harm_need_somebody_to_ask() -> None:
     assert (figure(verdict, "inventions").verdict, verdict.verdict) == ("PASS", "CAUTION")
 
 
-def test_a_rating_is_gated_like_recall() -> None:
-    """0.9 everywhere passes a limit of 0.5, 0.4 fails it, and one that nobody gave is never PASS."""
-    limits = {"direction": "higher", "pass": "> 0.5", "caution": ">= 0.45", "why": "of use"}
+def test_a_projects_own_figure_is_gated_like_recall() -> None:
+    """0.9 everywhere passes a limit of 0.5, 0.4 fails it, and a figure that no scorer gave is never PASS."""
+    limits = {"direction": "higher", "pass": "> 0.5", "caution": ">= 0.45", "why": "our tone of voice"}
     bundled = load_thresholds()
     own = bundled.model_copy(
-        update={"metrics": bundled.metrics | {"pdsqi.useful": bundled.metrics["recall_at_t10"].model_validate(limits)}}
+        update={"metrics": bundled.metrics | {"own.tone": bundled.metrics["recall_at_t10"].model_validate(limits)}}
     )
     for value, expected in ((0.9, "PASS"), (0.4, "FAIL"), (None, "CAUTION")):
-        cases = [[flat(f"c{number}", scores=(("pdsqi.useful", value),))] for number in range(60)]
+        cases = [[flat(f"c{number}", scores=(("own.tone", value),))] for number in range(60)]
         assert judge(cases, own).verdict == expected
 
 
@@ -796,10 +796,10 @@ def test_twenty_times_as_many_cases_are_the_most_to_ask_for() -> None:
 
 
 def own(limits: dict[str, str]) -> Thresholds:
-    """The bundled gate with a rating."""
+    """The bundled gate with a figure of the project's own."""
     bundled = load_thresholds()
     made = bundled.metrics["recall_at_t10"].model_validate({"why": "ours", **limits})
-    return bundled.model_copy(update={"metrics": bundled.metrics | {"pdsqi.cited": made}})
+    return bundled.model_copy(update={"metrics": bundled.metrics | {"own.x": made}})
 
 
 UNSEEN = 1 - 0.025 ** (1 / 60)
@@ -818,20 +818,22 @@ LOWER = {"direction": "lower", "pass": "< 6", "caution": "< 6"}
         (LOWER, -2.0, -2.0, -2.0 + 3.0 * UNSEEN),
     ],
 )
-def test_a_rating_may_go_as_far_as_it_was_seen(limits: dict[str, str], value: float, low: float, high: float) -> None:
+def test_a_projects_own_figure_may_go_as_far_as_it_was_seen(
+    limits: dict[str, str], value: float, low: float, high: float
+) -> None:
     """60 equal cases: 5.96 % of them may be unlike all seen, and lie at either end of the range."""
-    cases = [[flat(f"c{number}", scores=(("pdsqi.cited", value),))] for number in range(60)]
-    interval = figure(judge(cases, own(limits)), "pdsqi.cited").interval
+    cases = [[flat(f"c{number}", scores=(("own.x", value),))] for number in range(60)]
+    interval = figure(judge(cases, own(limits)), "own.x").interval
     assert interval is not None
     assert (interval.low, interval.high) == pytest.approx((low, high))
 
 
 def test_where_lower_is_better_the_upper_limit_decides() -> None:
     """60 cases between 0.2 and 0.8, mean 0.5: the upper limit is the careful one, and past 0.57 by a little or not."""
-    cases = [[flat(f"c{number}", scores=(("pdsqi.cited", 0.2 + 0.01 * number + 0.005),))] for number in range(60)]
+    cases = [[flat(f"c{number}", scores=(("own.x", 0.2 + 0.01 * number + 0.005),))] for number in range(60)]
 
     def found(limit: float) -> MetricVerdict:
-        return figure(judge(cases, own({"direction": "lower", "pass": f"< {limit}", "caution": "< 1"})), "pdsqi.cited")
+        return figure(judge(cases, own({"direction": "lower", "pass": f"< {limit}", "caution": "< 1"})), "own.x")
 
     interval = found(0.9).interval
     assert interval is not None
