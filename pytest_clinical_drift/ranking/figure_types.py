@@ -73,6 +73,8 @@ class Figure:
     """Why there is no value."""
     interval: Interval | None = None
     """From resampling whole diseases; for a single disease exact binomial limits."""
+    per_year: Mapping[str, float | None] = field(default_factory=dict)
+    """The same for each year, of the temporal metric."""
 
     @classmethod
     def undefined(cls, code: SlateCode, n: int = 0, **values: Any) -> Figure:

@@ -5,8 +5,7 @@ What was not observed never passes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from pytest_clinical_drift.ranking.figure_types import Figure, SlateCode, SlateR
 from pytest_clinical_drift.ranking.files import MANIFEST
 from pytest_clinical_drift.ranking.freezing import verify
 from pytest_clinical_drift.ranking.prospective import ALL, View, all_outcomes, evaluate, prospective
-from pytest_clinical_drift.ranking.ranker import Ranker, RankerFigures, load_ranker, measure_ranker
+from pytest_clinical_drift.ranking.ranker import Ranker, load_ranker, measure_ranker
 from pytest_clinical_drift.ranking.slate import Slate, read_slates
 from pytest_clinical_drift.report.words import limit_numbers, rounded
 from pytest_clinical_drift.verdict.bands import PRIMARY, RANKER_METRICS, TIERS, MetricLimits, SlateRules
@@ -43,8 +42,6 @@ class SlateJudgement:
     limit: str = ""
     detail: SlateReason | None = None
     """Why it is not evaluated, or why a good value is not enough."""
-    per_year: Mapping[str, float | None] = field(default_factory=dict)
-    """Figures by year, of the temporal metric."""
 
     def __str__(self) -> str:
         if self.figure.value is None:
@@ -117,7 +114,7 @@ class GatedSlate:
         self.slate = slate
         self.judged: dict[str, SlateJudgement] = {}
         self._run = run
-        self._ranked: dict[str, RankerFigures] = {}
+        self._ranked: dict[str, Figure] = {}
 
     @cached_property
     def tests(self) -> tuple[str, ...]:
@@ -158,12 +155,9 @@ class GatedSlate:
             return _not_evaluated(metric, SlateCode.CHANGED_BEFORE)
         limits = self._run.rules.metrics[metric]
         if metric in RANKER_METRICS:
-            name = metric.removesuffix("_lift")
-            if name not in self._ranked:
-                self._ranked.update(measure_ranker(self._run.ranker, self.slate, name))
-            ranked = self._ranked[name]
-            per_year = {str(year): item.value for year, item in ranked.per_year.items()}
-            return replace(judge(metric, ranked.value if name == metric else ranked.lift, limits), per_year=per_year)
+            if metric not in self._ranked:
+                self._ranked |= measure_ranker(self._run.ranker, self.slate, metric)
+            return judge(metric, self._ranked[metric], limits)
         if not self.prospective.observed:  # anywhere: there is nothing to judge
             return judge(metric, Figure.undefined(SlateCode.NOTHING_OBSERVED), limits)
         judged = judge(metric, slate_figure(self.prospective, metric), limits)
@@ -230,7 +224,7 @@ class GatedSlate:
             ],
             "prospective": plain(foreseen),
             "all_outcomes": plain(evaluate(all_outcomes(slate), confidence=self._run.rules.confidence)),
-            "temporal_auc_by_year": {year: value for item in judged for year, value in item.per_year.items()},
+            "temporal_auc_by_year": {year: value for item in judged for year, value in item.figure.per_year.items()},
             "what_this_means": _MEANING,
             "manifest": {
                 "versions": package_versions(),
