@@ -15,7 +15,7 @@ from pytest_clinical_drift.gate.options import RESULTS
 from pytest_clinical_drift.ranking.figure_types import Figure, SlateCode, SlateReason, ViewFigures, plain
 from pytest_clinical_drift.ranking.files import MANIFEST
 from pytest_clinical_drift.ranking.freezing import verify
-from pytest_clinical_drift.ranking.prospective import ALL, View, all_outcomes, evaluate, prospective
+from pytest_clinical_drift.ranking.prospective import ALL, all_outcomes, evaluate, prospective
 from pytest_clinical_drift.ranking.ranker import Ranker, load_ranker, measure_ranker
 from pytest_clinical_drift.ranking.slate import Slate, read_slates
 from pytest_clinical_drift.report.words import limit_numbers, rounded
@@ -140,12 +140,8 @@ class GatedSlate:
         return _not_evaluated(INTEGRITY, SlateCode.NO_HASH)
 
     @cached_property
-    def view(self) -> View:
-        return prospective(self.slate)
-
-    @cached_property
     def prospective(self) -> ViewFigures:
-        return evaluate(self.view, confidence=self._run.rules.confidence)
+        return evaluate(prospective(self.slate), confidence=self._run.rules.confidence)
 
     def run_test(self, metric: str) -> SlateJudgement:
         """Judge one metric. SubjectError when the ranker could not be run."""
@@ -162,7 +158,7 @@ class GatedSlate:
             return judge(metric, Figure.undefined(SlateCode.NOTHING_OBSERVED), limits)
         judged = judge(metric, slate_figure(self.prospective, metric), limits)
         by_popularity = metric.startswith("enrichment_vs_popularity")
-        if judged.verdict == FigureState.PASS and by_popularity and not self.view.followed:
+        if judged.verdict == FigureState.PASS and by_popularity and not self.prospective.followed:
             return replace(judged, verdict=FigureState.CAUTION, detail=SlateReason(SlateCode.INFLATED))
         return judged
 

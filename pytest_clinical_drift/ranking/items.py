@@ -29,10 +29,12 @@ _JUDGEMENT = TypeAdapter(SlateJudgement)
 class SlateItem(pytest.Item):
     """The test of one metric of a slate; its id does not depend on where the folder lies."""
 
+    judged: SlateJudgement
+    """Once it is set up."""
+
     def __init__(self, *, plugin: SlatePlugin, slug: str, metric: str, **kwargs: Any) -> None:
         super().__init__(name=metric, nodeid=f"{PREFIX}/{slug}::{metric}", **kwargs)
         self.plugin, self.slug = plugin, slug
-        self.judged: SlateJudgement | None = None
         self.extra_keyword_matches.add(slug)
         self.add_marker(pytest.mark.clinical_drift)
 
@@ -50,10 +52,10 @@ class SlateItem(pytest.Item):
 
     def runtest(self) -> None:
         judged = self.judged
-        if judged is not None and self.plugin.fails(judged.verdict):
+        if self.plugin.fails(judged.verdict):
             told = judged.detail if judged.metric == INTEGRITY else judged
             raise pytest_reports.GateFailure(f"{judged.verdict}: {told}")
-        if judged is not None and judged.verdict == FigureState.NOT_EVALUATED:
+        if judged.verdict == FigureState.NOT_EVALUATED:
             pytest.skip(f"{FigureState.NOT_EVALUATED}: {one_line(str(judged.detail), LONGEST_LINE)}")
 
 
@@ -134,7 +136,7 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
     def mark(self, report: Any, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         if isinstance(item, SlateItem):
             report.slate_test = True
-            if item.judged is not None and call.when == "call":
+            if call.when == "call":
                 report.slate_result = [item.slug, _JUDGEMENT.dump_python(item.judged, mode="json")]
                 report.drift_verdict = str(item.judged.verdict)
 
