@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.options import RESULTS
 from pytest_clinical_drift.ranking.figure_types import Figure, SlateCode, SlateReason, ViewFigures, plain
 from pytest_clinical_drift.ranking.files import MANIFEST
 from pytest_clinical_drift.ranking.freezing import verify
@@ -87,12 +86,10 @@ class SlateRun:
 
     folder: Path
     root: Path
-    """Results and the project's thresholds are looked up from here."""
+    """The project's thresholds are looked up from here."""
     model: str | None = None
     """`python:module:factory` of the ranker, for the retrospective metrics."""
     thresholds: Path | None = None
-    results: Path = Path(RESULTS)
-    strict: bool = False
 
     def __post_init__(self) -> None:
         self.thresholds = self.thresholds or project_thresholds(self.root)

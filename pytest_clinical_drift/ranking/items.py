@@ -73,6 +73,7 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
         self._problems: list[str] = []
         """Why results could not be written."""
         self._failed = self._incomplete = False
+        self._strict = switched_on(config, "drift_strict")
 
     @classmethod
     def from_config(cls, config: pytest.Config) -> SlatePlugin:
@@ -90,8 +91,6 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
                 root=config.rootpath,
                 model=config.option.drift_model,
                 thresholds=path_option(config, "drift_thresholds"),
-                results=Path(config.option.drift_results or config.getini("drift_results") or RESULTS),
-                strict=switched_on(config, "drift_strict"),
             )
 
             def ids_in(argument: str) -> list[str] | None:
@@ -107,7 +106,7 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
             raise pytest.UsageError(sentence(error)) from None
 
     def fails(self, verdict: str) -> bool:
-        return verdict == FigureState.FAIL or (self.run.strict and verdict == FigureState.CAUTION)
+        return verdict == FigureState.FAIL or (self._strict and verdict == FigureState.CAUTION)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
@@ -164,14 +163,15 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
         """
         if self.config.option.collectonly:
             return
+        results = Path(self.config.option.drift_results or self.config.getini("drift_results") or RESULTS)
         for slug, slate in self.run.slates.items():
             if not slate.judged:
                 continue
             self._records[slug] = record = slate.record()
             try:
-                folder, page = self.run.root / self.run.results / slug, render_slate(record)
-                results = write_json(record, folder / "slate_results.json")
-                self._written += [results, write_atomically(folder / "slate_report.html", page)]
+                folder, page = self.config.rootpath / results / slug, render_slate(record)
+                written = write_json(record, folder / "slate_results.json")
+                self._written += [written, write_atomically(folder / "slate_report.html", page)]
             except (InputError, OSError) as error:
                 self._problems.append(f"the results could not be written: {sentence(error)}")
             verdict = record["verdict"]
