@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.ranking.figure_types import Figure, SlateCode, SlateReason, ViewFigures, plain
 from pytest_clinical_drift.ranking.files import MANIFEST
 from pytest_clinical_drift.ranking.freezing import verify
@@ -93,10 +92,8 @@ class SlateRun:
 
     def __post_init__(self) -> None:
         self.thresholds = self.thresholds or project_thresholds(self.root)
-        rules = load_thresholds(self.thresholds).slate or load_thresholds().slate
-        if rules is None:
-            raise InputError("the bundled thresholds.yaml has no section 'slate'")
-        self.rules: SlateRules = rules
+        found = (load_thresholds(file).slate for file in (self.thresholds, None))  # the bundled ones have limits
+        self.rules: SlateRules = next(rules for rules in found if rules is not None)
         self.slates = {slate.slug: GatedSlate(slate, self) for slate in read_slates(self.folder)}
 
     @cached_property
@@ -116,9 +113,8 @@ class GatedSlate:
     @cached_property
     def tests(self) -> tuple[str, ...]:
         """Names of the tests: metrics of the tiers it has, the primary one, and the ranker's if there is one."""
-        present = {TIERS[tier] for tier in self.slate.predictions["tier"].unique()}
-        absent = tuple(f"_{tier}" for tier in TIERS if tier not in present)
-        gated = [name for name in self._run.rules.metrics if name == PRIMARY or not name.endswith(absent or " ")]
+        absent = {tier for place, tier in enumerate(TIERS) if place not in self.slate.predictions["tier"]}
+        gated = [n for n in self._run.rules.metrics if n == PRIMARY or n.rpartition("_")[2] not in absent]
         return (INTEGRITY, *(name for name in gated if self._run.model is not None or name not in RANKER_METRICS))
 
     @cached_property
