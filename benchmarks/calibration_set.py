@@ -22,7 +22,8 @@ from typing import Any
 from pytest_clinical_drift.cases.files import load_cases
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.cases.timeline import demands_at
-from pytest_clinical_drift.judging.labelled import load_calibration_set
+from pytest_clinical_drift.judging.entries import LISTED
+from pytest_clinical_drift.judging.labelled import labels_hash, load_calibration_set
 from pytest_clinical_drift.judging.raised_points import same_words
 from pytest_clinical_drift.judging.readings import Reading, StandingAdvice, readings_of, windows_of
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
@@ -303,15 +304,16 @@ def main() -> int:
         (out / f"{kind}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     made = load_calibration_set(out)
     counts: Counter[str] = Counter()
-    for row in made.agreed:
+    for row in (row for row in made if not row.disputed):
         for entry in row.entries():
             counts[f"{entry.kind} {'faults' if entry.raised else 'clean'}"] += 1
             counts[f"{entry.kind} subtle"] += entry.raised and row.subtle
-        for kind in ("invented", "conflict", "course", "misreported"):
-            counts[f"{kind} clean texts"] += row.lists_nothing(kind)
+        for kind in LISTED:
+            counts[f"{kind} clean texts"] += row.label.get(LISTED[kind]) == []
     for name, count in sorted(counts.items()):
         print(f"{name}: {count}")
-    print(f"disputed: {len(made.disputed)}; patients: {made.patients}; sha256 {made.fingerprint()}")
+    disputed, patients = sum(row.disputed for row in made), len({row.patient for row in made})
+    print(f"disputed: {disputed}; patients: {patients}; sha256 {labels_hash(made)}")
     return 0
 
 

@@ -5,13 +5,14 @@ python -m benchmarks.prompts FILE [SET]
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
-from pytest_clinical_drift.judging.labelled import LabelledSet, load_calibration_set
+from pytest_clinical_drift.judging.labelled import Labelled, load_calibration_set
 from pytest_clinical_drift.judging.prompts import messages_for
 
 
-def write_prompts(labelled: LabelledSet, path: Path) -> int:
+def write_prompts(labelled: Iterable[Labelled], path: Path) -> int:
     rows = [
         {
             "id": row.item.id,
@@ -19,7 +20,7 @@ def write_prompts(labelled: LabelledSet, path: Path) -> int:
             "wording": wording,
             "messages": [message.as_dict() for message in messages_for(row.item, wording)],
         }
-        for row in labelled.rows
+        for row in labelled
         for wording in (1, 2)
     ]
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")

@@ -15,7 +15,7 @@ from pytest_clinical_drift.gate.run import GateRun, judge_policy
 from pytest_clinical_drift.gate.settings import Settings, read_pairs
 from pytest_clinical_drift.judging.calibration_file import file_name, fingerprint, read_calibration, write_calibration
 from pytest_clinical_drift.judging.judge_options import make_judges, procedure_of
-from pytest_clinical_drift.judging.labelled import LabelledSet, load_calibration_set
+from pytest_clinical_drift.judging.labelled import Labelled, load_calibration_set
 from pytest_clinical_drift.judging.make_calibration import CALIBRATIONS, cost_line, make_calibration
 from pytest_clinical_drift.judging.public_sets import load_external, measure_external
 from pytest_clinical_drift.judging.queue import JudgeQueue
@@ -33,16 +33,16 @@ _BUSY = 429
 """The status of a server that asks for patience, which a run has."""
 
 
-def labelled_set(place: Path | None, limit: int | None) -> LabelledSet:
+def labelled_set(place: Path | None, limit: int | None) -> list[Labelled]:
     """The set that is read, or a part of it: at most so many texts of each kind, the first by id."""
     if limit is not None and limit < 1:
         raise InputError(f"--limit: expected at least 1, found {limit}")
     labelled = load_calibration_set(place)
     if limit is None:
         return labelled
-    rows = sorted(labelled.rows, key=lambda row: row.item.id)
+    rows = sorted(labelled, key=lambda row: row.item.id)
     kinds = dict.fromkeys(row.item.kind for row in rows)
-    return LabelledSet(tuple(row for kind in kinds for row in [r for r in rows if r.item.kind == kind][:limit]))
+    return [row for kind in kinds for row in [r for r in rows if r.item.kind == kind][:limit]]
 
 
 def calibrate(

@@ -16,7 +16,7 @@ from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.cases.files import read_text, write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.labelled import GROUPS
-from pytest_clinical_drift.judging.measuring import Measurement, Tally
+from pytest_clinical_drift.judging.measuring import SHARES, Measurement, Tally
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.queue import Count
 from pytest_clinical_drift.subjects.base import Identity
@@ -24,10 +24,6 @@ from pytest_clinical_drift.subjects.base import Identity
 FORMAT = 2
 VALID_DAYS = 30
 """For a judge whose identity is not proven: an alias may be another model tomorrow."""
-_SHARES = {
-    "sensitivity": "faults", "subtle": "subtle", "specificity": "clean", "false_confirmed": "false", "missed": "missed",
-}  # fmt: skip
-"""Limits of a kind, and the counts that they are computed from."""
 
 
 class Share(BaseModel, frozen=True):
@@ -111,10 +107,6 @@ class Calibration(BaseModel, frozen=True):
     def made(self) -> datetime.date:
         return self.attempts[-1].made
 
-    @property
-    def requests(self) -> int:
-        return sum(attempt.requests for attempt in self.attempts)
-
     def after(self, earlier: Self | None) -> Self:
         """The same judge with its earlier attempts, all pooled."""
         if earlier is None:
@@ -167,7 +159,7 @@ def pooled(attempts: Iterable[Attempt]) -> dict[str, KindLimits]:
                     found.kinds[kind][name].add(patient, *counts)
     return {
         kind: KindLimits(
-            **{name: Share.of_tally(tallies[part]) for name, part in _SHARES.items()},
+            **{name: Share.of_tally(tallies[part]) for name, part in SHARES.items()},
             stopped=found.stopped.get(kind, ""),
         )
         for kind, tallies in found.kinds.items()
@@ -228,15 +220,14 @@ def find_calibration(
     for _, calibration in _calibrations(folder):
         if not invalid_because(calibration, identities):
             others = tuple(a for a in known.attempts if a not in calibration.attempts) if known else ()
-            earlier = known.model_copy(update={"attempts": others}) if known and others else None
-            known = calibration.after(earlier)
+            known = calibration.after(known.model_copy(update={"attempts": others}) if known and others else None)
     return None if known is None or invalid_because(known, identities, today) else known
 
 
 def why_none_counts(folder: Path, judge: str, identities: Sequence[Identity], today: datetime.date) -> str:
-    """Why the newest file in a folder on a judge of this name does not count; empty where there is none."""
+    """Why the newest file in a folder on a judge of this name does not count, in brackets; empty without a file."""
     named = [(path, calibration) for path, calibration in _calibrations(folder) if calibration.judge == judge]
-    return f"{named[-1][0].name} does not count: {invalid_because(named[-1][1], identities, today)}" if named else ""
+    return f" ({named[-1][0].name} does not count: {invalid_because(named[-1][1], identities, today)})" if named else ""
 
 
 def _calibrations(folder: Path) -> list[tuple[Path, Calibration]]:

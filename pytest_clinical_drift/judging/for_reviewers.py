@@ -111,8 +111,7 @@ def names_of(cases: Iterable[Case]) -> dict[str, str]:
     for case in cases:
         parts = case.persona_id.split("-")
         pattern = r"\b" + r"[\s-]+".join(map(re.escape, parts)) + r"\b"
-        match = re.search(pattern, case.patient_summary, re.IGNORECASE) if len(parts) > 1 else None
-        if match:
+        if len(parts) > 1 and (match := re.search(pattern, case.patient_summary, re.IGNORECASE)):
             names[case.id] = match.group(0)
     return names
 

@@ -2,10 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -78,36 +78,20 @@ class Labelled:
         return self.entries() + [Entry(kind, self.item.turn, "", KINDS[kind][0]) for kind in empty]
 
 
-class LabelledSet(NamedTuple):
-    rows: tuple[Labelled, ...]
-
-    @property
-    def agreed(self) -> tuple[Labelled, ...]:
-        """Without those whose label is disputed."""
-        return tuple(row for row in self.rows if not row.disputed)
-
-    @property
-    def disputed(self) -> tuple[Labelled, ...]:
-        return tuple(row for row in self.rows if row.disputed)
-
-    @property
-    def patients(self) -> int:
-        return len({row.patient for row in self.rows})
-
-    def fingerprint(self) -> str:
-        """Hash of texts and labels, made before any judge answers."""
-        rows = sorted(f"{row.item.id} {json.dumps(row.label, sort_keys=True)}" for row in self.rows)
-        return hashlib.sha256("\n".join(rows).encode()).hexdigest()
+def labels_hash(labelled: Iterable[Labelled]) -> str:
+    """Hash of texts and labels, made before any judge answers."""
+    rows = sorted(f"{row.item.id} {json.dumps(row.label, sort_keys=True)}" for row in labelled)
+    return hashlib.sha256("\n".join(rows).encode()).hexdigest()
 
 
-def load_calibration_set(place: Path | None = None) -> LabelledSet:
+def load_calibration_set(place: Path | None = None) -> list[Labelled]:
     """The labelled readings and questions of a file or folder; the bundled ones unless told."""
     place = place or bundled("cases", "calibration")
     files = sorted(place.glob("*.jsonl")) if place.is_dir() else [place]
     if not files:
         raise InputError(f"{place}: no calibration set found; expected .jsonl files")
     rows = {row.item.id: row for file in files for row in _read(file)}
-    return LabelledSet(tuple(rows.values()))
+    return list(rows.values())
 
 
 def _read(file: Path) -> Iterator[Labelled]:

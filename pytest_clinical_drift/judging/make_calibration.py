@@ -20,7 +20,7 @@ from pytest_clinical_drift.judging.calibration_file import (
     write_calibration,
 )
 from pytest_clinical_drift.judging.judge_options import JudgeOptions, JudgePolicy
-from pytest_clinical_drift.judging.labelled import LabelledSet, load_calibration_set
+from pytest_clinical_drift.judging.labelled import Labelled, labels_hash, load_calibration_set
 from pytest_clinical_drift.judging.measuring import measure, requests_for, untested
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
@@ -60,7 +60,6 @@ def calibration_of(
     if known := find_calibration(folder, identities, today):
         return known, ""
     other = why_none_counts(folder, " + ".join(judge.name for judge in judges), identities, today)
-    other = f" ({other})" if other else ""
     if not rules.calibrate or options.offline:
         forbidden = "`calibrate: never` or --drift-shard forbids making one"
         why = "offline=true sends no requests" if options.offline else forbidden
@@ -84,12 +83,14 @@ def calibration_of(
     return made, f"{cost}; written: {name} (commit it: the next run uses it)"
 
 
-def cost_line(labelled: LabelledSet, procedure: Judges) -> str:
+def cost_line(labelled: Sequence[Labelled], procedure: Judges) -> str:
     """What a calibration will cost, before anything is sent."""
-    few, many = requests_for(labelled.agreed, procedure)
+    agreed = [row for row in labelled if not row.disputed]
+    patients = len({row.patient for row in labelled})
+    few, many = requests_for(agreed, procedure)
     prompt, answer = (_in_words(few * tokens, many * tokens) for tokens in _REQUEST_TOKENS)
     return (
-        f"it reads {len(labelled.agreed):,} labelled texts of {labelled.patients} patients first: about {few:,} "
+        f"it reads {len(agreed):,} labelled texts of {patients} patients first: about {few:,} "
         f"requests with a good judge, up to {many:,} with a weak one, {prompt} prompt and {answer} answer tokens; "
         "fewer where it cannot reach a floor"
     )
@@ -105,7 +106,7 @@ def _in_words(few: int, many: int) -> str:
 def make_calibration(
     judges: Sequence[Judge],
     procedure: Judges,
-    labelled: LabelledSet,
+    labelled: Sequence[Labelled],
     *,
     today: datetime.date,
     rules: JudgePolicy,
@@ -118,13 +119,13 @@ def make_calibration(
     def tell() -> None:
         nonlocal last
         if say is not None and time.monotonic() - last > _TELL_EVERY:
-            last, count = time.monotonic(), queue.count
-            without = f", {count.unanswered:,} without an answer" if count.unanswered else ""
-            say(f"calibrating: {count.answered - count.unanswered:,} of {count.asked:,} requests answered{without}")
+            last, (answered, asked, lost) = time.monotonic(), queue.count.progress
+            without = f", {lost:,} without an answer" if lost else ""
+            say(f"calibrating: {answered:,} of {asked:,} requests answered{without}")
 
+    agreed, disputed = ([row for row in labelled if row.disputed is of] for of in (False, True))
     try:
-        alone = replace(procedure, alone=True)
-        agreed = measure(queue, labelled.agreed, alone, floors=rules.floors, waiting=tell)
+        found = measure(queue, agreed, replace(procedure, alone=True), floors=rules.floors, waiting=tell)
     finally:
         queue.stop(close=False)
     count, fault = queue.count, ""
@@ -137,7 +138,7 @@ def make_calibration(
         )
     if fault:
         raise InputError(f"--drift-judge {procedure.reader}: {fault}")
-    attempts = (attempt_of(agreed, untested(labelled.disputed), count, today),)
+    attempts = (attempt_of(found, untested(disputed), count, today),)
     identities = [judge.identity() for judge in judges]
     return Calibration(
         judge=" + ".join(judge.name for judge in judges),
@@ -146,8 +147,8 @@ def make_calibration(
         proven=all(identity.proven for identity in identities),
         prompt_version=prompt_version(),
         prompts=prompt_hash(),
-        labelled=labelled.fingerprint(),
-        patients=labelled.patients,
+        labelled=labels_hash(labelled),
+        patients=len({row.patient for row in labelled}),
         attempts=attempts,
         kinds=pooled(attempts),
     )

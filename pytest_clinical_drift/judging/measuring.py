@@ -29,6 +29,10 @@ _MARGIN = 1.5
 """How many more requests than so far a text may need."""
 _ENOUGH = 0.9
 """Share of the texts with which a measurement that ran out of requests still counts."""
+SHARES = {
+    "sensitivity": "faults", "subtle": "subtle", "specificity": "clean", "false_confirmed": "false", "missed": "missed",
+}  # fmt: skip
+"""What is told of a kind, and the counts that it is computed from."""
 
 
 class Tally(dict[str, tuple[int, int]]):
@@ -44,9 +48,9 @@ class Tally(dict[str, tuple[int, int]]):
 
     def limits(self, confidence: float = 0.95, *, right_more: int = 0) -> tuple[float, float]:
         """One-sided limits clustered by patient; `right_more`: as if so many further trials were all right."""
-        rows = [*self.values(), *[(1, 1)] * right_more]
-        names = [*self, *(f"\0{number}" for number in range(right_more))]
-        return clustered_limits([hits for hits, _ in rows], [of for _, of in rows], names, confidence=confidence)
+        rows = {**self, **{f"\0{number}": (1, 1) for number in range(right_more)}}
+        hits, trials = ([counts[place] for counts in rows.values()] for place in (0, 1))
+        return clustered_limits(hits, trials, list(rows), confidence=confidence)
 
 
 @dataclass(slots=True)
@@ -193,9 +197,8 @@ def untested(rows: Iterable[Labelled]) -> Measurement:
 
 def hopeless(result: Measurement, whole: Measurement, floors: Mapping[str, float]) -> dict[str, str]:
     """Groups that miss a floor: even if everything to come of the whole set were right, or surely by what was seen."""
-    shares = {"sensitivity": "faults", "subtle": "subtle", "specificity": "clean"}
     stopped = {}
-    for group, (name, part) in product(GROUPS, shares.items()):
+    for group, (name, part) in product(GROUPS, SHARES.items()):
         tally, floor = result.kinds[group][part], floors.get(name, 0.0)
         hits, seen = tally.counts
         more = max(0, whole.kinds[group][part].counts[1] - seen)

@@ -21,7 +21,8 @@ SCALED = ("cited", "accurate", "thorough", "useful", "organised", "comprehensibl
 """Attributes with grades from 1 to 5; more is better."""
 STIGMATISING = "stigmatising"
 """1 where the summary is, 0 where it is not."""
-ATTRIBUTES = (*SCALED, STIGMATISING)
+_SCALES = {**dict.fromkeys(SCALED, range(1, 6)), STIGMATISING: range(2)}
+ATTRIBUTES = tuple(_SCALES)
 WORDINGS = (1, 2)
 
 
@@ -68,10 +69,9 @@ def scores_in(given: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
     if not isinstance(ratings, Mapping):
         return ()
     found = []
-    for name in ATTRIBUTES:
+    for name, scale in _SCALES.items():
         entry = ratings.get(name)
         score = entry.get("score") if isinstance(entry, Mapping) else entry
-        scale = range(2) if name == STIGMATISING else range(1, 6)
         if isinstance(score, int | float) and not isinstance(score, bool) and score in scale:
             found.append((name, int(score)))
     return tuple(found)

@@ -144,17 +144,14 @@ def _read(where: str, line: str, previous: str) -> Review:
         fault = error.msg if isinstance(error, JSONFault) else "not JSON"
         fault = first_fault(error) if isinstance(error, ValidationError) else fault
         raise InputError(f"{where}: not a review ({fault})") from None
-    fault = ""
     if review.hash != content_hash({key: value for key, value in raw.items() if key != "hash"}):
-        fault = "was changed after it was written, its hash does not fit"
-    elif review.previous != previous:
-        fault = "does not follow the record before it; a line was added, moved or taken out"
-    elif review.answer not in answers_of(review.kind):
-        fault = f"{review.answer!r} is not an answer to a question of kind {review.kind!r}"
-    elif review.severe and review.says_nothing:
-        fault = "dismisses a severe alarm without a reason"
-    if fault:
-        raise InputError(f"{where}: {fault}")
+        raise InputError(f"{where}: was changed after it was written, its hash does not fit")
+    if review.previous != previous:
+        raise InputError(f"{where}: does not follow the record before it; a line was added, moved or taken out")
+    if review.answer not in answers_of(review.kind):
+        raise InputError(f"{where}: {review.answer!r} is not an answer to a question of kind {review.kind!r}")
+    if review.severe and review.says_nothing:
+        raise InputError(f"{where}: dismisses a severe alarm without a reason")
     return review
 
 

@@ -73,6 +73,8 @@ class Figure:
     """Why there is no value."""
     interval: Interval | None = None
     """From resampling whole diseases; for a single disease exact binomial limits."""
+    per_year: Mapping[str, float | None] = field(default_factory=dict)
+    """The same for each year, of the temporal metric."""
 
     @classmethod
     def undefined(cls, code: SlateCode, n: int = 0, **values: Any) -> Figure:
@@ -104,6 +106,8 @@ class ViewFigures:
     """Distinct pairs that do not take part for that reason."""
     observed: bool
     """Whether any pair has a high-signal outcome, in the slate or among the other candidates."""
+    followed: bool
+    """Whether any outcome is recorded outside the slate; if not, perhaps nobody looked there."""
 
 
 def plain(value: Any) -> Any:
@@ -118,7 +122,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Cell):
         return {"predictions": value.predictions, "hits": value.hits, **plain(value.figures)}
     if isinstance(value, ViewFigures):
-        return {part.name: plain(getattr(value, part.name)) for part in fields(value) if part.name != "observed"}
+        return {part.name: plain(getattr(value, part.name)) for part in fields(value)[:-2]}  # without the two flags
     if isinstance(value, dict):
         return {name: plain(part) for name, part in value.items()}
     return [plain(part) for part in value] if isinstance(value, list | tuple) else value

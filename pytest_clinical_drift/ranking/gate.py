@@ -5,19 +5,16 @@ What was not observed never passes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate.options import RESULTS
 from pytest_clinical_drift.ranking.figure_types import Figure, SlateCode, SlateReason, ViewFigures, plain
 from pytest_clinical_drift.ranking.files import MANIFEST
 from pytest_clinical_drift.ranking.freezing import verify
-from pytest_clinical_drift.ranking.prospective import ALL, View, all_outcomes, evaluate, prospective
-from pytest_clinical_drift.ranking.ranker import Ranker, RankerFigures, load_ranker, measure_ranker
+from pytest_clinical_drift.ranking.prospective import ALL, all_outcomes, evaluate, prospective
+from pytest_clinical_drift.ranking.ranker import Ranker, load_ranker, measure_ranker
 from pytest_clinical_drift.ranking.slate import Slate, read_slates
 from pytest_clinical_drift.report.words import limit_numbers, rounded
 from pytest_clinical_drift.verdict.bands import PRIMARY, RANKER_METRICS, TIERS, MetricLimits, SlateRules
@@ -43,8 +40,6 @@ class SlateJudgement:
     limit: str = ""
     detail: SlateReason | None = None
     """Why it is not evaluated, or why a good value is not enough."""
-    per_year: Mapping[str, float | None] = field(default_factory=dict)
-    """Figures by year, of the temporal metric."""
 
     def __str__(self) -> str:
         if self.figure.value is None:
@@ -90,19 +85,15 @@ class SlateRun:
 
     folder: Path
     root: Path
-    """Results and the project's thresholds are looked up from here."""
+    """The project's thresholds are looked up from here."""
     model: str | None = None
     """`python:module:factory` of the ranker, for the retrospective metrics."""
     thresholds: Path | None = None
-    results: Path = Path(RESULTS)
-    strict: bool = False
 
     def __post_init__(self) -> None:
         self.thresholds = self.thresholds or project_thresholds(self.root)
-        rules = load_thresholds(self.thresholds).slate or load_thresholds().slate
-        if rules is None:
-            raise InputError("the bundled thresholds.yaml has no section 'slate'")
-        self.rules: SlateRules = rules
+        found = (load_thresholds(file).slate for file in (self.thresholds, None))  # the bundled ones have limits
+        self.rules: SlateRules = next(rules for rules in found if rules is not None)
         self.slates = {slate.slug: GatedSlate(slate, self) for slate in read_slates(self.folder)}
 
     @cached_property
@@ -117,14 +108,13 @@ class GatedSlate:
         self.slate = slate
         self.judged: dict[str, SlateJudgement] = {}
         self._run = run
-        self._ranked: dict[str, RankerFigures] = {}
+        self._ranked: dict[str, Figure] = {}
 
     @cached_property
     def tests(self) -> tuple[str, ...]:
         """Names of the tests: metrics of the tiers it has, the primary one, and the ranker's if there is one."""
-        present = {TIERS[tier] for tier in self.slate.predictions["tier"].unique()}
-        absent = tuple(f"_{tier}" for tier in TIERS if tier not in present)
-        gated = [name for name in self._run.rules.metrics if name == PRIMARY or not name.endswith(absent or " ")]
+        absent = {tier for place, tier in enumerate(TIERS) if place not in self.slate.predictions["tier"]}
+        gated = [n for n in self._run.rules.metrics if n == PRIMARY or n.rpartition("_")[2] not in absent]
         return (INTEGRITY, *(name for name in gated if self._run.model is not None or name not in RANKER_METRICS))
 
     @cached_property
@@ -143,12 +133,8 @@ class GatedSlate:
         return _not_evaluated(INTEGRITY, SlateCode.NO_HASH)
 
     @cached_property
-    def view(self) -> View:
-        return prospective(self.slate)
-
-    @cached_property
     def prospective(self) -> ViewFigures:
-        return evaluate(self.view, confidence=self._run.rules.confidence)
+        return evaluate(prospective(self.slate), confidence=self._run.rules.confidence)
 
     def run_test(self, metric: str) -> SlateJudgement:
         """Judge one metric. SubjectError when the ranker could not be run."""
@@ -158,17 +144,14 @@ class GatedSlate:
             return _not_evaluated(metric, SlateCode.CHANGED_BEFORE)
         limits = self._run.rules.metrics[metric]
         if metric in RANKER_METRICS:
-            name = metric.removesuffix("_lift")
-            if name not in self._ranked:
-                self._ranked.update(measure_ranker(self._run.ranker, self.slate, name))
-            ranked = self._ranked[name]
-            per_year = {str(year): item.value for year, item in ranked.per_year.items()}
-            return replace(judge(metric, ranked.value if name == metric else ranked.lift, limits), per_year=per_year)
+            if metric not in self._ranked:
+                self._ranked |= measure_ranker(self._run.ranker, self.slate, metric)
+            return judge(metric, self._ranked[metric], limits)
         if not self.prospective.observed:  # anywhere: there is nothing to judge
             return judge(metric, Figure.undefined(SlateCode.NOTHING_OBSERVED), limits)
         judged = judge(metric, slate_figure(self.prospective, metric), limits)
         by_popularity = metric.startswith("enrichment_vs_popularity")
-        if judged.verdict == FigureState.PASS and by_popularity and not self.view.followed:
+        if judged.verdict == FigureState.PASS and by_popularity and not self.prospective.followed:
             return replace(judged, verdict=FigureState.CAUTION, detail=SlateReason(SlateCode.INFLATED))
         return judged
 
@@ -230,7 +213,7 @@ class GatedSlate:
             ],
             "prospective": plain(foreseen),
             "all_outcomes": plain(evaluate(all_outcomes(slate), confidence=self._run.rules.confidence)),
-            "temporal_auc_by_year": {year: value for item in judged for year, value in item.per_year.items()},
+            "temporal_auc_by_year": {year: value for item in judged for year, value in item.figure.per_year.items()},
             "what_this_means": _MEANING,
             "manifest": {
                 "versions": package_versions(),

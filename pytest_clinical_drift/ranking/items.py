@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from pytest_clinical_drift.gate import pytest_reports
 from pytest_clinical_drift.gate.inside_pytest import name_suite
 from pytest_clinical_drift.gate.options import OPTIONS, RESULTS, destination
 from pytest_clinical_drift.gate.settings import path_option, switched_on
-from pytest_clinical_drift.ranking.gate import INTEGRITY, GatedSlate, SlateJudgement, SlateRun
+from pytest_clinical_drift.ranking.gate import INTEGRITY, SlateJudgement, SlateRun
 from pytest_clinical_drift.ranking.report import render_slate, summary_lines
 from pytest_clinical_drift.report.clean import LONGEST_LINE, one_line
 from pytest_clinical_drift.results.files import write_json
@@ -27,35 +26,25 @@ _SHARED = ("--drift-model", "--drift-slate", "--drift-thresholds", "--drift-resu
 _JUDGEMENT = TypeAdapter(SlateJudgement)
 
 
-class SlateGroup(pytest.Collector):
-    """One slate; its test ids do not depend on where the folder lies."""
-
-    def __init__(self, *, plugin: SlatePlugin, slug: str, **kwargs: Any) -> None:
-        super().__init__(name=slug, nodeid=f"{PREFIX}/{slug}", **kwargs)
-        self.plugin = plugin
-
-    def collect(self) -> Iterable[pytest.Item]:
-        chosen = self.plugin.selection
-        for metric in self.plugin.run.slates[self.name].tests:
-            if not chosen or not chosen.isdisjoint((f"{self.nodeid}::{metric}", self.nodeid)):
-                yield SlateItem.from_parent(self, plugin=self.plugin, metric=metric)
-
-
 class SlateItem(pytest.Item):
-    def __init__(self, *, plugin: SlatePlugin, metric: str, parent: SlateGroup, **kwargs: Any) -> None:
-        super().__init__(name=metric, parent=parent, nodeid=f"{parent.nodeid}::{metric}", **kwargs)
-        self.plugin = plugin
-        self.slate: GatedSlate = plugin.run.slates[parent.name]
-        self.judged: SlateJudgement | None = None
+    """The test of one metric of a slate; its id does not depend on where the folder lies."""
+
+    judged: SlateJudgement
+    """Once it is set up."""
+
+    def __init__(self, *, plugin: SlatePlugin, slug: str, metric: str, **kwargs: Any) -> None:
+        super().__init__(name=metric, nodeid=f"{PREFIX}/{slug}::{metric}", **kwargs)
+        self.plugin, self.slug = plugin, slug
+        self.extra_keyword_matches.add(slug)
         self.add_marker(pytest.mark.clinical_drift)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        return self.path, None, f"{self.slate.slate.slug}: {self.name}"
+        return self.path, None, f"{self.slug}: {self.name}"
 
     def setup(self) -> None:
         """Compute and judge; a ranker that could not be run is an error, not a failure."""
         try:
-            self.judged = self.slate.run_test(self.name)
+            self.judged = self.plugin.run.slates[self.slug].run_test(self.name)
         except SubjectError as error:
             raise pytest_reports.GateFailure(str(error)) from None
         if self.config.getini("drift_junit_properties"):
@@ -63,10 +52,10 @@ class SlateItem(pytest.Item):
 
     def runtest(self) -> None:
         judged = self.judged
-        if judged is not None and self.plugin.fails(judged.verdict):
+        if self.plugin.fails(judged.verdict):
             told = judged.detail if judged.metric == INTEGRITY else judged
             raise pytest_reports.GateFailure(f"{judged.verdict}: {told}")
-        if judged is not None and judged.verdict == FigureState.NOT_EVALUATED:
+        if judged.verdict == FigureState.NOT_EVALUATED:
             pytest.skip(f"{FigureState.NOT_EVALUATED}: {one_line(str(judged.detail), LONGEST_LINE)}")
 
 
@@ -78,12 +67,13 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
         self.run = run
         self.is_worker = hasattr(config, "workerinput")
         self.selection = selection
-        """Ids of tests and slates given as arguments; empty: all."""
+        """Ids of tests given as arguments; empty: all."""
         self._records: dict[str, dict[str, Any]] = {}
         self._written: list[Path] = []
         self._problems: list[str] = []
         """Why results could not be written."""
         self._failed = self._incomplete = False
+        self._strict = switched_on(config, "drift_strict")
 
     @classmethod
     def from_config(cls, config: pytest.Config) -> SlatePlugin:
@@ -101,8 +91,6 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
                 root=config.rootpath,
                 model=config.option.drift_model,
                 thresholds=path_option(config, "drift_thresholds"),
-                results=Path(config.option.drift_results or config.getini("drift_results") or RESULTS),
-                strict=switched_on(config, "drift_strict"),
             )
 
             def ids_in(argument: str) -> list[str] | None:
@@ -111,14 +99,14 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
                 slug, _, metric = argument.removeprefix(f"{PREFIX}/").partition("::")
                 if slug not in run.slates or (metric and metric not in run.slates[slug].tests):
                     raise InputError(f"{argument}: no such test; slates here: {', '.join(run.slates)}")
-                return [argument]
+                return [argument] if metric else [f"{argument}::{name}" for name in run.slates[slug].tests]
 
             return cls(config, run, frozenset(pytest_reports.take_ids(config, "slate_selection", ids_in)))
         except (InputError, OSError) as error:
             raise pytest.UsageError(sentence(error)) from None
 
     def fails(self, verdict: str) -> bool:
-        return verdict == FigureState.FAIL or (self.run.strict and verdict == FigureState.CAUTION)
+        return verdict == FigureState.FAIL or (self._strict and verdict == FigureState.CAUTION)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
@@ -136,14 +124,19 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
         alone = [] if self.config.args else ["clinical-drift: slate only; your tests are not collected"]
         return [f"clinical-drift: slate {', '.join(self.run.slates)}{model}, gate: {gate}", *alone]
 
-    def groups(self, session: pytest.Session) -> list[pytest.Collector]:
-        return [SlateGroup.from_parent(session, plugin=self, slug=slug) for slug in self.run.slates]
+    def groups(self, session: pytest.Session) -> list[pytest.Item]:
+        return [
+            SlateItem.from_parent(session, plugin=self, slug=slug, metric=metric)
+            for slug, slate in self.run.slates.items()
+            for metric in slate.tests
+            if not self.selection or f"{PREFIX}/{slug}::{metric}" in self.selection
+        ]
 
     def mark(self, report: Any, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         if isinstance(item, SlateItem):
             report.slate_test = True
-            if item.judged is not None and call.when == "call":
-                report.slate_result = [item.slate.slate.slug, _JUDGEMENT.dump_python(item.judged, mode="json")]
+            if call.when == "call":
+                report.slate_result = [item.slug, _JUDGEMENT.dump_python(item.judged, mode="json")]
                 report.drift_verdict = str(item.judged.verdict)
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
@@ -170,14 +163,15 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
         """
         if self.config.option.collectonly:
             return
+        results = Path(self.config.option.drift_results or self.config.getini("drift_results") or RESULTS)
         for slug, slate in self.run.slates.items():
             if not slate.judged:
                 continue
             self._records[slug] = record = slate.record()
             try:
-                folder, page = self.run.root / self.run.results / slug, render_slate(record)
-                results = write_json(record, folder / "slate_results.json")
-                self._written += [results, write_atomically(folder / "slate_report.html", page)]
+                folder, page = self.config.rootpath / results / slug, render_slate(record)
+                written = write_json(record, folder / "slate_results.json")
+                self._written += [written, write_atomically(folder / "slate_report.html", page)]
             except (InputError, OSError) as error:
                 self._problems.append(f"the results could not be written: {sentence(error)}")
             verdict = record["verdict"]
@@ -224,5 +218,5 @@ def properties(judged: SlateJudgement) -> list[pytest_reports.Property]:
         figures |= {metric: figure.value, "n": figure.n}
     if figure.interval is not None:
         figures |= {"interval_low": figure.interval.low, "interval_high": figure.interval.high}
-    figures |= {f"{metric}_{year}": value for year, value in judged.per_year.items() if value is not None}
+    figures |= {f"{metric}_{year}": value for year, value in figure.per_year.items() if value is not None}
     return list(figures.items())

@@ -51,7 +51,6 @@ class View:
     no_baseline: SlateCode | None
     """Why no candidates are counted."""
     followed: bool
-    """Whether any outcome is recorded outside the slate; if not, perhaps nobody looked there."""
     left_out: int
     """Distinct pairs that do not take part because they were known at freeze."""
 
@@ -162,6 +161,7 @@ def evaluate(view: View, *, confidence: float = 0.95) -> ViewFigures:
         days_to_event=tuple({"tier": TIERS[tier], "days": int(day)} for tier, day in dated[["tier", "day"]].tolist()),
         pairs_known_at_freeze=view.left_out,
         observed=bool(hits.any() or view.candidate_hits.any()),
+        followed=view.followed,
     )
 
 

@@ -7,7 +7,7 @@ expected value over all orders of tied drugs, so that a constant score earns exa
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -37,21 +37,6 @@ class Ranker(Protocol):
         """One number per drug, higher is better."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankerFigures:
-    value: Figure
-    chance: Figure
-    """What a constant score earns on the same pairs."""
-    per_year: dict[int, Figure] = field(default_factory=dict)
-    """For the temporal metric."""
-
-    @property
-    def lift(self) -> Figure:
-        if self.value.value is None or not self.chance.value:
-            return Figure(None, self.value.n, self.value.reason or SlateReason(SlateCode.CHANCE_IS_ZERO))
-        return Figure(self.value.value / self.chance.value, self.value.n)
-
-
 def load_ranker(spec: str) -> Ranker:
     """Import `python:module:factory` and call it; InputError in one sentence when that cannot work."""
     kind, _, target = spec.partition(":")
@@ -61,17 +46,18 @@ def load_ranker(spec: str) -> Ranker:
     return ranker
 
 
-def measure_ranker(ranker: Ranker, slate: Slate, metric: str) -> dict[str, RankerFigures]:
+def measure_ranker(ranker: Ranker, slate: Slate, metric: str) -> dict[str, Figure]:
     """The figures that one look at the ranker yields, the metric's among them."""
     if not slate.labels:
-        nothing = Figure.undefined(SlateCode.NO_LABELS)
-        return {metric: RankerFigures(nothing, nothing)}
-    if metric == f"hit_at_{K}":
-        return {metric: leave_one_out(ranker, slate.labels, [drug.lower() for drug in slate.drugs])}
+        return {metric: Figure.undefined(SlateCode.NO_LABELS)}
+    if metric.startswith(f"hit_at_{K}"):
+        return leave_one_out(ranker, slate.labels, [drug.lower() for drug in slate.drugs])
     return {metric: temporal_auc(ranker, slate.labels)} if metric == "temporal_auc" else held_out(ranker, slate.labels)
 
 
-def leave_one_out(ranker: Ranker, labels: Sequence[LabelledPair], drugs: Sequence[str], *, k: int = K) -> RankerFigures:
+def leave_one_out(
+    ranker: Ranker, labels: Sequence[LabelledPair], drugs: Sequence[str], *, k: int = K
+) -> dict[str, Figure]:
     """Hit@K: each approved pair hidden in turn, all drugs of the disease scored again; trials hit / trials.
 
     Diseases with at least MIN_LABELLED labelled pairs. Chance is K / number of drugs. Undefined without a trial.
@@ -86,12 +72,19 @@ def leave_one_out(ranker: Ranker, labels: Sequence[LabelledPair], drugs: Sequenc
             hits.append(hit(_scores(ranker, disease, ranked), ranked.index(hidden.drug), k=k))
             chance.append(min(1.0, k / len(ranked)))
     if not hits:
-        nothing = Figure.undefined(SlateCode.FEW_LABELS, least=MIN_LABELLED)
-        return RankerFigures(nothing, nothing)
-    return RankerFigures(Figure(float(np.mean(hits)), len(hits)), Figure(float(np.mean(chance)), len(hits)))
+        return _with_lift(f"hit_at_{k}", Figure.undefined(SlateCode.FEW_LABELS, least=MIN_LABELLED), None)
+    return _with_lift(f"hit_at_{k}", Figure(float(np.mean(hits)), len(hits)), float(np.mean(chance)))
 
 
-def held_out(ranker: Ranker, labels: Sequence[LabelledPair]) -> dict[str, RankerFigures]:
+def _with_lift(name: str, figure: Figure, chance: float | None) -> dict[str, Figure]:
+    """A figure, and how many times what a constant score earns on the same pairs."""
+    lift = Figure(None, figure.n, figure.reason or SlateReason(SlateCode.CHANCE_IS_ZERO))
+    if figure.value is not None and chance:
+        lift = Figure(figure.value / chance, figure.n)
+    return {name: figure, f"{name}_lift": lift}
+
+
+def held_out(ranker: Ranker, labels: Sequence[LabelledPair]) -> dict[str, Figure]:
     """NDCG@K within diseases and AUC over all pairs, on the fifth of the pairs that the ranker was not fitted on."""
     train = [pair for pair in labels if _digest(pair) % 5]
     test = [pair for pair in labels if not _digest(pair) % 5]
@@ -100,13 +93,10 @@ def held_out(ranker: Ranker, labels: Sequence[LabelledPair]) -> dict[str, Ranker
     _, disease = np.unique([pair.disease for pair in test], return_inverse=True)
     groups = np.split(np.argsort(disease, kind="stable"), np.cumsum(np.bincount(disease))[:-1])
     graded, chance = (mean_of(ndcg(each[group], grades[group], k=K) for group in groups) for each in (scores, constant))
-    return {
-        f"ndcg_at_{K}": RankerFigures(graded, chance),
-        "auc": RankerFigures(auc(scores, grades > 0), Figure(0.5, len(test))),
-    }
+    return {**_with_lift(f"ndcg_at_{K}", graded, chance.value), "auc": auc(scores, grades > 0)}
 
 
-def temporal_auc(ranker: Ranker, labels: Sequence[LabelledPair]) -> RankerFigures:
+def temporal_auc(ranker: Ranker, labels: Sequence[LabelledPair]) -> Figure:
     """AUC on pairs dated after the cutoff, by a ranker fitted on pairs up to it; also for each later year.
 
     Negatives often carry no year: half of them, chosen by their names, are learnt from, the others are tested on.
@@ -117,17 +107,16 @@ def temporal_auc(ranker: Ranker, labels: Sequence[LabelledPair]) -> RankerFigure
         if pair.year is not None or pair.label == 0:
             sides[_digest(pair) % 2 if pair.year is None else pair.year > CUTOFF].append(pair)
     train, test = sides
-    chance = Figure(0.5, len(test))
     if not any(pair.label > 0 for pair in test):
-        return RankerFigures(Figure.undefined(SlateCode.NOTHING_AFTER, len(test), cutoff=CUTOFF), chance)
+        return Figure.undefined(SlateCode.NOTHING_AFTER, len(test), cutoff=CUTOFF)
     scores = _fit_and_score(ranker, train, test)
     positive = np.asarray([pair.label > 0 for pair in test])
     year = np.asarray([pair.year or 0 for pair in test])
     per_year = {}
     for each in sorted({pair.year for pair in test if pair.year is not None}):
         chosen = (year == each) | ((year == 0) & ~positive)
-        per_year[each] = auc(scores[chosen], positive[chosen])
-    return RankerFigures(auc(scores, positive), chance, per_year)
+        per_year[str(each)] = auc(scores[chosen], positive[chosen]).value
+    return replace(auc(scores, positive), per_year=per_year)
 
 
 def _by_disease(pairs: Sequence[LabelledPair]) -> dict[str, list[LabelledPair]]:

@@ -29,7 +29,7 @@ from pytest_clinical_drift.judging.calibration_file import (
     write_calibration,
 )
 from pytest_clinical_drift.judging.judge_options import JudgeOptions, JudgePolicy
-from pytest_clinical_drift.judging.labelled import Labelled, LabelledSet, load_calibration_set
+from pytest_clinical_drift.judging.labelled import Labelled, labels_hash, load_calibration_set
 from pytest_clinical_drift.judging.make_calibration import calibration_of, cost_line, make_calibration
 from pytest_clinical_drift.judging.measuring import Measurement, Tally, hopeless, measure, requests_for, shuffled
 from pytest_clinical_drift.judging.procedure import Judges
@@ -78,13 +78,13 @@ def test_readings_and_questions_are_read_back_with_their_points(tmp_path: Path) 
     rows = [line(summary(), label, subtle=True), "", line(question("harm"), "none", disputed=True)]
     (tmp_path / "set.jsonl").write_text("\n".join(rows), encoding="utf-8")
     found = load_calibration_set(tmp_path)
-    assert (len(found.rows), len(found.agreed), len(found.disputed), found.patients) == (2, 1, 1, 1)
-    assert [(e.kind, e.key, e.answer, e.raised) for e in found.agreed[0].entries()] == [
+    assert [(row.patient, row.disputed) for row in found] == [("ann", False), ("ann", True)]
+    assert [(e.kind, e.key, e.answer, e.raised) for e in found[0].entries()] == [
         ("fact", "penicillin", "retained", False), ("fact", "lithium", "contradicted", True),
         ("invented", "800 mg until May", "invented", True),
     ]  # fmt: skip
-    assert found.agreed[0].trials() == found.agreed[0].entries()
-    assert found.agreed[0].item == summary()
+    assert found[0].trials() == found[0].entries()
+    assert found[0].item == summary()
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_a_spoilt_line_is_named(tmp_path: Path, spoil: Callable[[str], str], sai
 def test_the_fingerprint_follows_texts_and_labels() -> None:
     one, other = row(summary(), {"facts": {}}), row(summary(), {"facts": {"lithium": "absent"}})
     two = row(summary("Another."), {"facts": {}})
-    prints = [LabelledSet((a, b)).fingerprint() for a, b in ((one, two), (two, one), (other, two))]
+    prints = [labels_hash((a, b)) for a, b in ((one, two), (two, one), (other, two))]
     assert prints[0] == prints[1] != prints[2]
 
 
@@ -349,7 +349,6 @@ def test_attempts_are_pooled() -> None:
     assert calibration(good).deciding(FLOORS) == {"fact"}
     assert calibration(bad, good).deciding(FLOORS) == frozenset()
     assert calibration(bad, *[good] * 3).deciding(FLOORS) == frozenset()
-    assert calibration(bad, good).requests == 20
 
 
 @pytest.mark.parametrize(
@@ -399,7 +398,7 @@ def test_disputed_labels_are_kept_apart_and_counted_as_errors() -> None:
     agreed = row(LOST, {"facts": {"penicillin": "absent"}, "unsupported": []}, patient="a")
     judge = ScriptedJudge(scripted)
     made = make_calibration(
-        [judge], Judges("scripted", "scripted"), LabelledSet((agreed, *disputed)), today=TODAY,
+        [judge], Judges("scripted", "scripted"), [agreed, *disputed], today=TODAY,
         rules=JudgePolicy(FLOORS),
     )  # fmt: skip
     assert (made.kinds["fact"].sensitivity.hits, made.kinds["fact"].sensitivity.of) == (1, 1)
@@ -413,7 +412,7 @@ def test_disputed_labels_are_kept_apart_and_counted_as_errors() -> None:
 
 def test_the_first_look_sees_every_kind_of_text() -> None:
     """Three of each: conversations, a fifth of the bundled set, would else be looked at last."""
-    rows = load_calibration_set(None).agreed
+    rows = [row for row in load_calibration_set(None) if not row.disputed]
     first = [row.item.kind for row in shuffled(rows)[:9]]
     assert sorted(first) == ["conversation"] * 3 + ["reply"] * 3 + ["summary"] * 3
     assert sorted(row.item.id for row in shuffled(rows)) == sorted(row.item.id for row in rows)
@@ -421,7 +420,7 @@ def test_the_first_look_sees_every_kind_of_text() -> None:
 
 def test_calibrating_again_adds_an_attempt_and_asks_anew(tmp_path: Path) -> None:
     """Nothing is taken from an earlier attempt but its counts."""
-    judge, labelled = ScriptedJudge(right), LabelledSet(tuple(labelled_facts(4, 4)))
+    judge, labelled = ScriptedJudge(right), labelled_facts(4, 4)
     names, rules = Judges("scripted", "scripted"), JudgePolicy(FLOORS)
     first = make_calibration([judge], names, labelled, today=TODAY, rules=rules)
     asked = len(judge.asked)
@@ -435,7 +434,7 @@ def test_calibrating_again_adds_an_attempt_and_asks_anew(tmp_path: Path) -> None
 def test_a_judge_that_goes_away_is_not_measured() -> None:
     """It answers ten questions rightly and then no more: an outage is no lack of ability."""
     judge = ScriptedJudge(lambda item, wording: right(item, wording) if len(judge.asked) <= 10 else "HTTP 500")
-    labelled = LabelledSet(tuple(labelled_facts(30, 0)))
+    labelled = labelled_facts(30, 0)
     with pytest.raises(InputError, match=r"\d+ of \d+ requests had no answer or could not be sent \(HTTP 500\)"):
         make_calibration([judge], Judges("scripted", "scripted"), labelled, today=TODAY, rules=JudgePolicy(FLOORS))
 
@@ -457,7 +456,7 @@ def test_a_judge_that_answers_nothing_has_no_calibration() -> None:
     judge = ScriptedJudge(lambda item, wording: "no route")
     with pytest.raises(InputError, match=r"none of its answers could be used \(no route\)"):
         make_calibration(
-            [judge], Judges("scripted", "scripted"), LabelledSet(tuple(labelled_facts(3, 0))), today=TODAY,
+            [judge], Judges("scripted", "scripted"), labelled_facts(3, 0), today=TODAY,
             rules=JudgePolicy(FLOORS),
         )  # fmt: skip
 
@@ -588,13 +587,13 @@ def test_three_files_with_a_copy_of_one_attempt_count_it_once(tmp_path: Path) ->
 def test_the_cost_counts_what_follows_a_reading() -> None:
     """Questions: 3 faults in two wordings and 3 clean ones in one, or all in two. A reading with a fault among two
     labelled facts: itself and a question on the fault, or two on each fact."""
-    asked = LabelledSet(tuple(labelled_facts(3, 3)))
+    asked = labelled_facts(3, 3)
     told = (
         "about 9 requests with a good judge, up to 12 with a weak one, 21 to 28 thousand prompt and 1.2 to 1.6 thousand"
     )
     assert told in cost_line(asked, ALONE)
     facts = {"penicillin": "retained", "lithium": "absent"}
-    read = LabelledSet((row(summary(), {"facts": facts}, patient="one"),))
+    read = [row(summary(), {"facts": facts}, patient="one")]
     assert "about 2 requests with a good judge, up to 5 with a weak one" in cost_line(read, ALONE)
     twice = replace(ALONE, wordings=(1, 2))
     assert "about 3 requests with a good judge, up to 6 with a weak one" in cost_line(read, twice)
@@ -606,7 +605,7 @@ def test_the_cost_counts_what_follows_a_reading() -> None:
 def test_the_requests_of_a_good_and_of_a_doubtful_judge_are_those_told(limit: int) -> None:
     """A part of the bundled texts. Whoever is unsure of everything makes a few less: not every point has two wordings;
     whoever clears everything makes none but the readings."""
-    rows = list(labelled_set(None, limit).agreed)
+    rows = [row for row in labelled_set(None, limit) if not row.disputed]
     few, many = requests_for(rows, ALONE)
     answers = (lambda item, _: clear(item)), (lambda item, _: {} if isinstance(item, Reading) else {"answer": "unsure"})
     clearing, doubting = (len(measured(rows, answer, floors={})[1].asked) for answer in answers)

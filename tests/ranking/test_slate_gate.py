@@ -91,8 +91,8 @@ def test_followed_only_in_the_slate_is_not_a_pass(
     cell = slate.prospective.tiers["high"]
     good = Figure(2.0, 2, "", Interval(1.5, 2.5, "bootstrap", 9))
     high = replace(cell, figures={**cell.figures, "enrichment_vs_popularity": good})
-    slate.prospective = replace(slate.prospective, tiers={**slate.prospective.tiers, "high": high})
-    slate.view = replace(slate.view, followed=followed)
+    tiers = {**slate.prospective.tiers, "high": high}
+    slate.prospective = replace(slate.prospective, tiers=tiers, followed=followed)
     judged = slate.run_test(PRIMARY)
     assert judged.verdict == verdict
     assert followed or "outside the slate" in str(judged.detail)

@@ -67,7 +67,7 @@ def test_calibration_chart() -> None:
 def test_page_tells_figures_and_reasons(write_folder: Callable[..., Path], tmp_path: Path) -> None:
     """Both readings stand on the page, with intervals, reasons for what is missing, and remarks on the data."""
     (slate,) = SlateRun(write_folder(), tmp_path).slates.values()
-    temporal = SlateJudgement("temporal_auc", "PASS", Figure(0.9, 2), per_year={"2016": 0.9, "2017": None})
+    temporal = SlateJudgement("temporal_auc", "PASS", Figure(0.9, 2, per_year={"2016": 0.9, "2017": None}))
     why = SlateReason(SlateCode.BY_DISEASE, {"reasons": "for a reason"})
     slate.judged = {PRIMARY: SlateJudgement(PRIMARY, "CAUTION", Figure(2 / 3, 2), "", why), "temporal_auc": temporal}
     slate.tests = (PRIMARY, "temporal_auc")

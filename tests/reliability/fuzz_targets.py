@@ -344,7 +344,7 @@ def feed_labelled(content: bytes) -> Outcome:
     from pytest_clinical_drift.judging.prompts import messages_for
 
     def prompts(file: Path) -> list[object]:
-        return [messages_for(row.item, wording) for row in load_calibration_set(file).rows for wording in (1, 2)]
+        return [messages_for(row.item, wording) for row in load_calibration_set(file) for wording in (1, 2)]
 
     with folder() as place:
         return told(lambda: prompts(named(place / "set.jsonl", content)))
