@@ -88,7 +88,7 @@ class Measurement:
             else:
                 confirmed = State.CONFIRMED in states
                 hits = {"clean": not confirmed and State.OPEN not in states, "false": confirmed}
-            for (share, hit), name in product(hits.items(), dict.fromkeys((label.kind, GROUP_OF[label.kind]))):
+            for (share, hit), name in product(hits.items(), dict.fromkeys((GROUP_OF[label.kind], label.kind))):
                 self.kinds[name][share].add(row.patient, hit)
 
 
