@@ -217,7 +217,7 @@ def _qualifiers() -> Iterator[Form]:
 
 
 def _phrases() -> Iterator[Form]:
-    """Phrases that name nothing by themselves: those that rules ask for by a label, and cues by their group's number."""
+    """Phrases that name nothing by themselves: what rules ask for by a label, and cues by the number of their group."""
     findings = {f"finding {entry['name']}": entry.get("finding", ()) for entry in load_vocabulary("measurements")}
     labelled = (*load_vocabulary("phrases").items(), *findings.items())
     groups = [(Concept(f"{PHRASE}:{label}", PHRASE, label, {}), texts) for label, texts in labelled]
