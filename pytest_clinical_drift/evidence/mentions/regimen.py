@@ -152,12 +152,8 @@ def _holds(document: Document, mention: Term, amount: Amount, boundary: int, fol
         if words[position] in _EARLIER_AFTER:
             return False
     lead_from = max(clause_first, boundary if amount.first > mention.last else amount.first - 12)
-    plans = [
-        c
-        for c in phrases_between(document, "planned", lead_from, amount.first)
-        if words[c.first - 1] not in ("no", "not")
-    ]
-    if plans and not phrases_between(document, "now", amount.first - 1, amount.first):
+    planned = phrases_between(document, "planned", lead_from, amount.first)
+    if planned and not phrases_between(document, "now", amount.first - 1, amount.first):
         return False
     unsure = before == "to" and not _UNSURE.isdisjoint(words[clause_first : amount.first])
     return not unsure and _ASKED.isdisjoint(words[lead_from : amount.first])

@@ -89,21 +89,7 @@ _MARKUP = re.compile(
     re.IGNORECASE,
 )
 _BREAK = re.compile(r"<br\s{0,3}/?>", re.IGNORECASE)
-
-
-def _blank_comments(text: str) -> str:
-    """Blank `<!-- … -->`; by searching, because a lazy pattern is quadratic on unclosed ones."""
-    pieces: list[str] = []
-    done = 0
-    opened = text.find("<!--")
-    while opened >= 0:
-        closed = text.find("-->", opened + 4)
-        if closed < 0:
-            break
-        pieces += (text[done:opened], " " * (closed + 3 - opened))
-        done = closed + 3
-        opened = text.find("<!--", done)
-    return "".join(pieces) + text[done:]
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 def blank_hidden(text: str) -> str:
@@ -114,6 +100,11 @@ def blank_hidden(text: str) -> str:
         # A newline at both ends: what stands before and after a block never forms one sentence.
         pieces += (text[done:start], "\n", " " * (end - start - 2), "\n")
         done = end
-    text = _blank_comments("".join((*pieces, text[done:])))
-    text = _MARKUP.sub(lambda match: " " * len(match.group()), text)
-    return _BREAK.sub(lambda match: "\n" + " " * (len(match.group()) - 1), text)
+    text = "".join((*pieces, text[done:]))
+    closed = text.rfind("-->") + 3  # behind it no comment is closed: looking for its end there would be quadratic
+    text = _COMMENT.sub(_blank, text[:closed]) + text[closed:]
+    return _BREAK.sub(lambda match: "\n" + _blank(match)[1:], _MARKUP.sub(_blank, text))
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match.group())

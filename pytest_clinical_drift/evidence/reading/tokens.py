@@ -106,7 +106,7 @@ def _read_number(token: str) -> tuple[str, int]:
     if last.isalpha():
         return token.lower(), WORD
     if "/" in token:
-        return token, DATE if _is_date(token) else RATIO
+        return token, DATE if date_parts(token) else RATIO
     if ":" in token:
         return token, TIME if len(token) <= 5 and len(token.rpartition(":")[2]) == 2 else RATIO
     if "-" in token or token.count(".") == 2:
@@ -117,13 +117,15 @@ def _read_number(token: str) -> tuple[str, int]:
     return re.sub(r"[,\s]", "", token), NUMBER
 
 
-def _is_date(token: str) -> bool:
-    """ "14/02/2022", but not the strength "300/300/50"."""
-    parts = token.split("/")
-    if len(parts) != 3 or len(token) > 10 or not all(part.isdecimal() for part in parts):
-        return False
-    first, second, third = map(int, parts)
-    return (max(second, min(first, third)) <= 31 and min(first, second) <= 12) or (first > 1000 and second <= 12)
+def date_parts(token: str) -> tuple[int, int, int] | None:
+    """Year, month and day of "14/02/2022" or "2022-02-14"; None for the strength "300/300/50"."""
+    parts = [int(part) for part in re.split(r"[/.-]", token) if part.isdecimal() and len(part) <= 4]
+    if len(parts) != 3:
+        return None
+    if parts[0] < 1000:
+        day, month, year = parts if parts[1] <= 12 else (parts[1], parts[0], parts[2])
+        parts = [year if year > 99 else year + (2000 if year < 70 else 1900), month, day]
+    return (parts[0], parts[1], parts[2]) if parts[1] in range(1, 13) and parts[2] in range(1, 32) else None
 
 
 def split_compound(token: str, word: str, start: int, after_number: bool) -> list[tuple[str, int, int]]:
