@@ -85,7 +85,7 @@ def _normalise(token: str) -> tuple[str, int]:
         word = token.lower()
         return word, COMPOUND if word in _BARE_CONTRACTED else WORD
     initial = token[0]
-    if initial in _FRACTIONS or initial.isdigit():
+    if initial in _FRACTIONS or initial.isdecimal():
         return _read_number(token)
     if initial.isalpha():
         if "." in token:
@@ -94,7 +94,7 @@ def _normalise(token: str) -> tuple[str, int]:
         if "'" in token or "/" in token:
             return lowered, COMPOUND
         return lowered, WORD
-    return token, WORD if token.endswith(("ve", ")")) else SYMBOL
+    return token.lower(), WORD if token.endswith(("ve", ")")) else SYMBOL
 
 
 def _read_number(token: str) -> tuple[str, int]:
