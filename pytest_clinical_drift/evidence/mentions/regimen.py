@@ -60,19 +60,22 @@ def read_regimen(document: Document, mention: Term) -> Regimen:
     end = _own_end(document, index, mention, min(end, mention.last + 1 + _REACH))
     own = [a for a in between(amounts(document), begin, end) if not (mention.first <= a.first <= mention.last)]
     rates = frequencies_between(document, begin, end)
-    now = _current_amounts(document, mention, own, end)
-    aside = [a for a in own if a not in now]
     dosed = [a for a in own if _is_dose(document, mention, a)]
+    now = _current_amounts(document, mention, own, dosed, end)
+    aside = [a for a in own if a not in now]
     counts = [a for a in now if a.unit is not None and a.unit.data["kind"] == "count"]
-    times = tuple(f for f in rates if not _belongs_to(f, aside, own))
+    times = rates
+    if len(own) > 1:  # a frequency goes with the amount before it, which may be an earlier or planned one
+        led_by = {rate: [a for a in own if a.last < rate.first][-1:] for rate in rates}
+        times = [rate for rate in rates if not any(a in aside for a in led_by[rate])]
     if not (dosed or counts):
         # Without an amount only a frequency beside the name is its own ("clozapine … a blood count every four weeks").
-        times = tuple(f for f in times if f.first - mention.last <= 5)
+        times = [f for f in times if f.first - mention.last <= 5]
     return Regimen(
         strengths=tuple(a for a in dosed if a in now and not a.ratio),
         ratios=tuple(a.ratio for a in dosed if a in now and a.ratio),
         counts=tuple(counts),
-        times=times,
+        times=tuple(times),
         aside=tuple(a for a in dosed if a in aside),
         once="once" in document.words[begin:end],
         last=min(max([mention.last, *(a.last for a in own), *(f.last for f in rates)]), end - 1),
@@ -119,19 +122,15 @@ def _own_end(document: Document, index: TermIndex, mention: Term, end: int) -> i
     return end
 
 
-def _belongs_to(rate: Frequency, aside: list[Amount], own: list[Amount]) -> bool:
-    """Whether a frequency goes with an amount that is not current: the nearest amount before it decides."""
-    before = [a for a in own if a.last < rate.first]
-    return bool(before) and before[-1] in aside and len(own) > 1
-
-
-def _current_amounts(document: Document, mention: Term, own: list[Amount], end: int) -> list[Amount]:
+def _current_amounts(
+    document: Document, mention: Term, own: list[Amount], dosed: list[Amount], end: int
+) -> list[Amount]:
     """Amounts beside a mention that hold now, and are not earlier, planned or only asked about."""
     stops = [*(amount.first for amount in own[1:]), end]
     starts = [mention.last + 1, *(amount.last + 1 for amount in own)]
     spans = zip(own, starts, stops, strict=False)
     current = [amount for amount, *span in spans if _holds(document, mention, amount, *span)]
-    doses = [amount for amount in current if _is_dose(document, mention, amount)]
+    doses = [amount for amount in current if amount in dosed]
     leading = {a: document.words[max(0, a.first - 2) : a.first] for a in doses if len(doses) > 1}
     return [amount for amount in current if _PERHAPS_EARLIER.isdisjoint(leading.get(amount, ()))]
 

@@ -110,15 +110,11 @@ def _amount(document: Document, index: int) -> Amount:
     unit = term_index(document).units.get(following) if beside else None
     if unit is None:
         return Amount(value, None, index, last)
-    of_alcohol = unit.concept.name == "unit" and _of_alcohol(document, index)
-    return Amount(value, lexicon().concepts["unit:alcohol unit"] if of_alcohol else unit.concept, index, unit.last)
-
-
-def _of_alcohol(document: Document, index: int) -> bool:
-    """ "14 units a week" of a drinker: not units of insulin."""
     first, stop = document.sentence_span(index)
-    near = document.words[max(first, index - 6) : min(stop, index + 8)]
-    return not _DRINK.isdisjoint(near)
+    drink = not _DRINK.isdisjoint(document.words[max(first, index - 6) : min(stop, index + 8)])
+    # "14 units a week" of a drinker are not units of insulin
+    of_alcohol = unit.concept.name == "unit" and drink
+    return Amount(value, lexicon().concepts["unit:alcohol unit"] if of_alcohol else unit.concept, index, unit.last)
 
 
 def same(left: float, right: float, tolerance: float = 0.0) -> bool:

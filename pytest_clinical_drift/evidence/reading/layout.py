@@ -88,7 +88,9 @@ class LayoutReader:
     def _line(self, start: int, line: str, number: int) -> Iterator[Segment]:
         _, hashes, bullet, content = _MARKER.split(line, maxsplit=1)
         stripped = content.lstrip(_SPACES)
-        if ("|" in content or "\t" in content.strip()) and self._is_row(line):
+        # Tabs make a row of a table; a bar does at the start, between spaces, or under another row.
+        barred = line.lstrip(_SPACES).startswith("|") or " | " in line or self._last_row
+        if ("|" in content and barred) or ("|" not in line and "\t" in content.strip()):
             yield from self._row(start, line, number)
             return
         self._header = self._last_row = []
@@ -128,10 +130,6 @@ class LayoutReader:
             yield Segment(cut, end, PROSE, (title, *outer), number, continues=True)
         else:
             yield Segment(begin, end, PROSE, outer, number)
-
-    def _is_row(self, line: str) -> bool:
-        """Tabs make a row of a table; a bar does at the start, between spaces, or under another row."""
-        return "|" not in line or line.lstrip(_SPACES).startswith("|") or " | " in line or bool(self._last_row)
 
     def _row(self, start: int, line: str, number: int) -> Iterator[Segment]:
         """The cells of a table row; none for the rule under its header."""

@@ -59,18 +59,11 @@ class Term(NamedTuple):
 
 @dataclass(slots=True)
 class Node:
-    """What the words so far may be, each form with its slot, and how they may go on."""
+    """What the words so far may be, and how they may go on."""
 
     forms: tuple[tuple[str, Form], ...] = ()
+    """Each with its slot: of the terms of one slot only the longest from a token is kept, and none inside another."""
     next: dict[str, Node] = field(default_factory=dict)
-
-
-def _slot_of(form: Form) -> str:
-    """Terms of one slot compete: only the longest from a token is kept, and none inside another."""
-    kind = form.concept.kind
-    if (kind == WORD or form.weak) and kind != CUE:
-        return form.concept.id
-    return kind + form.concept.group if kind == QUALIFIER else kind
 
 
 class Lexicon:
@@ -96,7 +89,9 @@ class Lexicon:
             node = node.next.setdefault(word, Node())
         if not (form.exact or form.words):  # then it stands for every other spelling of these words
             node.forms = tuple(f for f in node.forms if (f[1].concept, f[1].weak) != (form.concept, form.weak))
-        node.forms = (*node.forms, (_slot_of(form), form))
+        kind = form.concept.kind
+        slot = kind + form.concept.group if kind == QUALIFIER else kind
+        node.forms = (*node.forms, (form.concept.id if (kind == WORD or form.weak) and kind != CUE else slot, form))
         self._words.update(words)
         if _is_correctable(form, len(words)):
             # Long words that are not forms of an everyday verb: "bloating" is one letter from "boating".
@@ -210,13 +205,10 @@ class TermIndex:
         """The longest unit from each token."""
         self.nested: list[tuple[frozenset[str], Term]] = []
         """Each term with the ids of all that it is a kind of."""
-        self._within: dict[str, list[Term]] = {}
         for term in lexicon().find(document):
             self.by_kind[term.concept.kind].append(term)
             if term.concept.kind == UNIT:
-                known = self.units.get(term.first)
-                if known is None or known.last < term.last:
-                    self.units[term.first] = term
+                self.units.setdefault(term.first, term)
                 continue
             self.exact[term.concept.id].append(term)
             if not term.weak and (above := ids_above(term.concept)):
@@ -226,9 +218,7 @@ class TermIndex:
 
     def within(self, concept_id: str) -> list[Term]:
         """Terms that name something narrower than a concept: a drug of a class."""
-        if concept_id not in self._within:
-            self._within[concept_id] = [term for above, term in self.nested if concept_id in above]
-        return self._within[concept_id]
+        return [term for above, term in self.nested if concept_id in above]
 
     def between(self, kind: str, first: int, stop: int) -> list[Term]:
         """Terms of a kind that start from token `first` up to before `stop`."""
