@@ -55,12 +55,11 @@ TOKEN = re.compile(
 )
 
 _CONTRACTED = {"can't": "can", "won't": "will", "shan't": "shall", "ain't": "is"}
-_BARE_CONTRACTED = {
+CONTRACTED = {
     "cannot": 3, "cant": 3, "didnt": 3, "doesnt": 4, "dont": 2, "isnt": 2, "wasnt": 3, "hasnt": 3,
     "hadnt": 3, "havent": 4, "arent": 3, "werent": 4, "wont": 2, "couldnt": 5, "wouldnt": 5,
 }  # fmt: skip
-CONTRACTED = frozenset(_BARE_CONTRACTED)
-"""Words of letters alone that are two words: "cannot", "didnt"."""
+"""Words of letters alone that are two words, and the length of the first: "cannot", "didnt"."""
 _CLITICS = frozenset({"s", "m", "ve", "re", "ll"})
 _PRONOUNS = frozenset({"he", "she", "they", "it", "i", "we", "you"})
 
@@ -83,7 +82,7 @@ def _normalise(token: str) -> tuple[str, int]:
     """Normalised text and kind of a raw token."""
     if token.isascii() and token.isalpha():
         word = token.lower()
-        return word, COMPOUND if word in _BARE_CONTRACTED else WORD
+        return word, COMPOUND if word in CONTRACTED else WORD
     initial = token[0]
     if initial in _FRACTIONS or initial.isdecimal():
         return _read_number(token)
@@ -131,7 +130,7 @@ def date_parts(token: str) -> tuple[int, int, int] | None:
 def split_compound(token: str, word: str, start: int, after_number: bool) -> list[tuple[str, int, int]]:
     """Words and spans of a compound token: contraction, possessive, dotted or slashed abbreviation, units."""
     end = start + len(token)
-    cut = _BARE_CONTRACTED.get(word)
+    cut = CONTRACTED.get(word)
     if cut:
         return [(word[:cut], start, start + cut), ("not", start + cut, end)]
     if "'" not in token:
