@@ -112,13 +112,9 @@ def _own_end(document: Document, index: TermIndex, mention: Term, end: int) -> i
         if other.first == joined + 1 and document.gaps[other.first] == "/":
             joined = other.last  # "tenofovir/lamivudine 300/300 mg" is one tablet
             continue
-        same_one = other.concept is concept or concept.id in other.concept.ancestors
-        if not same_one and other.concept.id not in (*concept.ancestors, *concept.contains):
-            start = other.first  # its own amount may stand before it
-            while start - 1 > mention.last and document.gaps[start] == "" and _part_of_amount(document, start - 1):
-                start -= 1
-            cut_before = start < other.first and document.words[start - 1] in ("and", "plus", "with", "of", "a")
-            return start if cut_before else other.first
+        kin = other.concept is concept or concept.id in other.concept.ancestors
+        if not kin and other.concept.id not in (*concept.ancestors, *concept.contains):
+            return _own_start(document, index, other, mention.last + 1)
     return end
 
 
