@@ -61,7 +61,12 @@ def read_regimen(document: Document, mention: Term) -> Regimen:
     own = [a for a in between(amounts(document), begin, end) if not (mention.first <= a.first <= mention.last)]
     rates = frequencies_between(document, begin, end)
     dosed = [a for a in own if _is_dose(document, mention, a)]
-    now = _current_amounts(document, mention, own, dosed, end)
+    before, behind = [mention.last + 1, *(a.last + 1 for a in own)], [*(a.first for a in own[1:]), end]
+    now = [a for a, *span in zip(own, before, behind, strict=False) if _holds(document, mention, a, *span)]
+    doses = [a for a in now if a in dosed]
+    if len(doses) > 1:  # beside another dose "was 50 mg" is the earlier one
+        leading = {a: document.words[max(0, a.first - 2) : a.first] for a in doses}
+        now = [a for a in now if _PERHAPS_EARLIER.isdisjoint(leading.get(a, ()))]
     aside = [a for a in own if a not in now]
     counts = [a for a in now if a.unit is not None and a.unit.data["kind"] == "count"]
     times = rates
@@ -116,19 +121,6 @@ def _own_end(document: Document, index: TermIndex, mention: Term, end: int) -> i
         if not kin and other.concept.id not in (*concept.ancestors, *concept.contains):
             return _own_start(document, index, other, mention.last + 1)
     return end
-
-
-def _current_amounts(
-    document: Document, mention: Term, own: list[Amount], dosed: list[Amount], end: int
-) -> list[Amount]:
-    """Amounts beside a mention that hold now, and are not earlier, planned or only asked about."""
-    stops = [*(amount.first for amount in own[1:]), end]
-    starts = [mention.last + 1, *(amount.last + 1 for amount in own)]
-    spans = zip(own, starts, stops, strict=False)
-    current = [amount for amount, *span in spans if _holds(document, mention, amount, *span)]
-    doses = [amount for amount in current if amount in dosed]
-    leading = {a: document.words[max(0, a.first - 2) : a.first] for a in doses if len(doses) > 1}
-    return [amount for amount in current if _PERHAPS_EARLIER.isdisjoint(leading.get(amount, ()))]
 
 
 def _holds(document: Document, mention: Term, amount: Amount, boundary: int, following: int) -> bool:
@@ -217,7 +209,7 @@ def _compare_strength(wanted: Regimen, stated: Regimen, missing: list[str]) -> s
     daily = [d for d in doses if d.dimension == goal.dimension and same(d.base * (times or 1), goal.base * (rate or 1))]
     if matching:
         divided = rate == 1 and any(dose not in matching for dose in daily)  # "100 mg three times a day (300 mg daily)"
-        return "" if divided else _compare_rate(wanted, stated, missing, times)
+        return "" if divided else _compare_rate(wanted, stated, missing)
     if any(dose.unit is not None for dose in daily) and not (rate == 1 and wanted.once):
         missing.append("how the daily amount is divided")
         return ""
@@ -233,9 +225,8 @@ def _written(dose: Amount) -> str:
     return f"{dose.value:g} {dose.unit.name if dose.unit else ''}".strip()
 
 
-def _compare_rate(wanted: Regimen, stated: Regimen, missing: list[str], per_day: float | None = None) -> str:
-    rate = wanted.per_day
-    per_day = stated.per_day if per_day is None else per_day
+def _compare_rate(wanted: Regimen, stated: Regimen, missing: list[str]) -> str:
+    rate, per_day = wanted.per_day, stated.per_day
     if rate is None:
         return ""
     # "takes it most days" says how well it is taken, not how it is prescribed
