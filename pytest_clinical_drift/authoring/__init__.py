@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from pytest_clinical_drift.cases.faults import Location
+
 
 class Remark(NamedTuple):
     """One thing to mend."""
@@ -14,6 +16,8 @@ class Remark(NamedTuple):
     text: str
     """What is wrong, in one sentence without a full stop."""
     case_id: str = ""
+    location: Location = ()
+    """The way to it in the case's file, for those that refuse a case."""
 
 
 Remarks = Iterator[Remark]

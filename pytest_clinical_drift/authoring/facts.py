@@ -4,7 +4,7 @@ dose; and a conversation that moves on, does not hand back the facts, and change
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pytest_clinical_drift.authoring import Remark, Remarks
 from pytest_clinical_drift.cases.files import place_of
@@ -63,20 +63,21 @@ def sizes(case: Case) -> Remarks:
 def facts_in_summary(case: Case) -> Remarks:
     """A fact that the summary does not state cannot be remembered; read with our own matcher."""
     retentions = assess_retention(case.patient_summary, case.critical_entities)
-    for fact, status in zip(case.critical_entities, retentions, strict=True):
-        if not status.certain or (status.status == "absent" and status.evidence):  # the rules may misread whose it is
-            why = status.reason or "the words around it"
-            text = f"{fact.text!r} not plainly in the patient summary ({why}): each run asks a judge"
-            yield Remark("warning", fact.id, text)
-        elif status.status == "absent":
-            text = f"{fact.text!r} not found in the patient summary: {status.reason or 'not stated'}"
-            yield Remark("error", fact.id, text)
-        elif status.status == "contradicted":
-            quote = f" ({status.evidence[0].quote!r})" if status.evidence else ""
-            text = f"{fact.text!r} contradicted by the patient summary: {status.reason}{quote}"
-            yield Remark("error", fact.id, text)
-        elif status.status == "partial":
-            yield Remark("warning", fact.id, f"{fact.text!r} only partly in the patient summary: {status.reason}")
+    for at, (fact, found) in enumerate(zip(case.critical_entities, retentions, strict=True)):
+        level: Literal["error", "warning"] = "error"
+        if not found.certain or (found.status == "absent" and found.evidence):  # the rules may misread whose it is
+            why = found.reason or "the words around it"
+            level, said = "warning", f"not plainly in the patient summary ({why}): each run asks a judge"
+        elif found.status == "absent":
+            said = f"not found in the patient summary: {found.reason or 'not stated'}"
+        elif found.status == "contradicted":
+            quote = f" ({found.evidence[0].quote!r})" if found.evidence else ""
+            said = f"contradicted by the patient summary: {found.reason}{quote}"
+        elif found.status == "partial":
+            level, said = "warning", f"only partly in the patient summary: {found.reason}"
+        else:
+            continue
+        yield Remark(level, fact.id, f"{fact.text!r} {said}", location=("critical_entities", at))
 
 
 def refuse_untold_facts(path: Path, cases: Iterable[Case]) -> None:
@@ -84,8 +85,7 @@ def refuse_untold_facts(path: Path, cases: Iterable[Case]) -> None:
     for case in cases:
         for remark in facts_in_summary(case) if rules_read(case.patient_summary, case.language) else ():
             if remark.level == "error":
-                at = next(at for at, fact in enumerate(case.critical_entities) if fact.id == remark.place)
-                raise InputError(f"{place_of(path, case.id, ('critical_entities', at))}: {remark.text}")
+                raise InputError(f"{place_of(path, case.id, remark.location)}: {remark.text}")
 
 
 def hard_stops(case: Case) -> Remarks:

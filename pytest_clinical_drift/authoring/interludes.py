@@ -14,18 +14,10 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities import content_stems
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
 from pytest_clinical_drift.evidence.reading.text import read
-from pytest_clinical_drift.evidence.terms.lexicon import find_terms
-from pytest_clinical_drift.evidence.terms.vocabulary import (
-    CONDITION,
-    DRUG,
-    DRUG_CLASS,
-    MEASURE,
-    Concept,
-    load_vocabulary,
-)
+from pytest_clinical_drift.evidence.terms.lexicon import CLINICAL_KINDS, find_terms
+from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, MEASURE, Concept, load_vocabulary
 from pytest_clinical_drift.metrics import SEED
 
-_COMPARED = frozenset({DRUG, DRUG_CLASS, CONDITION, MEASURE})
 _REACTIONS = ("allergy", "intolerance")
 _NAME = re.compile(r"\b[^\W\d_][\w'’-]{2,}")
 _OPENING = re.compile(r"(?:(?:[A-Z]\w{1,3}\.? )?[A-Z][\w'’-]+ ?)+")
@@ -200,7 +192,7 @@ def near(case: Case) -> Callable[[Thread], tuple[str, ...]]:
 def _named(*texts: str) -> _Named:
     concepts, values = set(), set()
     for text in texts:
-        found = {term.concept for term in find_terms(text) if term.concept.kind in _COMPARED}
+        found = {term.concept for term in find_terms(text) if term.concept.kind in CLINICAL_KINDS}
         concepts |= found
         for amount in amounts(read(text)):
             if amount.unit is not None and amount.dimension != _TIME:

@@ -1,13 +1,13 @@
 """What the replies are held to: rules that can fire, wordings that a careful reply can meet, grades; and what a case
 carries beyond its text: plan, provenance, handovers, a signature that may have become void."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
 from pytest_clinical_drift.authoring import Remark, Remarks
 from pytest_clinical_drift.cases.entries import Expect
-from pytest_clinical_drift.cases.faults import Location, did_you_mean
+from pytest_clinical_drift.cases.faults import did_you_mean
 from pytest_clinical_drift.cases.files import place_of
 from pytest_clinical_drift.cases.model import Case, facts_of, signed, spoken
 from pytest_clinical_drift.errors import InputError
@@ -76,24 +76,12 @@ def marks(case: Case) -> Remarks:
 
 def unknown_terms(case: Case) -> Remarks:
     """Unknown names in `forbids`, and names in `must_not` that are nearly known ones."""
-    yield from (remark for remark, _ in _unknown(case))
-
-
-def refuse_unknown_terms(path: Path, cases: Iterable[Case]) -> None:
-    """InputError with file and line where a rule of a case can never fire."""
-    for case in cases:
-        for remark, location in _unknown(case):
-            place = f"fact {remark.place}" if "forbids" in location else remark.place
-            raise InputError(f"{place_of(path, case.id, location)}: {place}: {remark.text}")
-
-
-def _unknown(case: Case) -> Iterator[tuple[Remark, Location]]:
     for fact, location in facts_of(case):
         for at, name in enumerate(fact.forbids):
             if word := _unknown_word(name, case):
                 meant = _meant(name, word) or "; correct it, or use the word in a message of the case"
                 text = f"forbids {name!r}, but {word!r} is neither in the vocabulary nor in this case{meant}"
-                yield Remark("error", fact.id, text), (*location, "forbids", at)
+                yield Remark("error", fact.id, text, location=(*location, "forbids", at))
     for place, location, entry in spoken(case):
         for at, wish in enumerate(entry.expect.must_not):
             for name in (wish.text, *wish.any_of):
@@ -101,7 +89,15 @@ def _unknown(case: Case) -> Iterator[tuple[Remark, Location]]:
                 word = _unknown_word(name, case) if target_of(name).kind != OTHER else None
                 if word and (meant := _meant(name, word)):
                     text = f"must_not {name!r}: {word!r} is neither in the vocabulary nor in this case{meant}"
-                    yield Remark("error", place, text), (*location, "expect", "must_not", at)
+                    yield Remark("error", place, text, location=(*location, "expect", "must_not", at))
+
+
+def refuse_unknown_terms(path: Path, cases: Iterable[Case]) -> None:
+    """InputError with file and line where a rule of a case can never fire."""
+    for case in cases:
+        for remark in unknown_terms(case):
+            place = f"fact {remark.place}" if "forbids" in remark.location else remark.place
+            raise InputError(f"{place_of(path, case.id, remark.location)}: {place}: {remark.text}")
 
 
 def _unknown_word(name: str, case: Case) -> str | None:

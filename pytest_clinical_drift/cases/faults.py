@@ -3,7 +3,7 @@
 import difflib
 import reprlib
 import typing
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -85,26 +85,22 @@ def first_fault(error: ValidationError) -> str:
     return ": ".join((*([".".join(map(str, fault["loc"]))] if fault["loc"] else []), _advice(fault)))
 
 
-def placed(file: Path, text: str, location: Sequence[str | int]) -> str:
+def placed(file: Path, text: str, location: Location) -> str:
     """The file with the line of the deepest part of `location` that it has."""
-    node, line = _composed(text), 0
-    for part in location:
-        deeper, node = _child(node, part)
-        line = deeper or line
+    line, _ = _located(text, location)
     return f"{file}, line {line}" if line else str(file)
 
 
 def _sentence(file: Path, text: str, fault: Any, model: type[BaseModel], base: Location) -> str:
     cause = fault.get("ctx", {}).get("error")
-    within: Location = cause.location if isinstance(cause, ReferenceFault) else fault["loc"]
-    within = tuple(part for part in within if not str(part).startswith(("function-", "[")))
-    where = placed(file, text, (*base, *within))
     if isinstance(cause, ReferenceFault):
-        return f"{where}: {cause}"
+        return f"{placed(file, text, (*base, *cause.location))}: {cause}"
+    within = tuple(part for part in fault["loc"] if not str(part).startswith(("function-", "[")))
+    _, name = _located(text, (*base, *within))
     advice = _advice(fault)
     if fault["type"] == "extra_forbidden" and (meant := did_you_mean(str(within[-1]), _fields(model, within[:-1]))):
         advice = f"unknown field{meant}"
-    return f"{where}: {_named(_composed(text), (*base, *within)) or 'the whole record'}: {advice}"
+    return f"{placed(file, text, (*base, *within))}: {name or 'the whole record'}: {advice}"
 
 
 def _advice(fault: Any) -> str:
@@ -133,20 +129,28 @@ def _expectations() -> dict[str, str]:
     return expectations
 
 
-def _named(node: Any, location: Location) -> str:
-    """A location as a reader of the file names it: facts by id, turns by number, other entries counted from 1."""
-    path = ""
+def _located(text: str, location: Location) -> tuple[int, str]:
+    """The line of the deepest part of a location that a file has (0: none), and the location as its reader names it.
+
+    Facts are named by id, turns by number, other entries counted from 1. JSON is near enough to YAML to be located.
+    """
+    line, path = 0, ""
+    try:
+        node = yaml.compose(text, Loader=LOADER)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        node = None
     for part in location:
-        _, node = _child(node, part)
+        deeper, node = _child(node, part)
+        line = deeper or line
         if isinstance(part, str):
             path += f".{part}" if path and not path.endswith(": ") else part
             continue
-        before, _, holder = path.rpartition(": ") if ": " in path else ("", "", path)
+        before, _, holder = path.rpartition(": ")
         keys, word = _ENTRIES.get(holder, (("id",), holder or "entry"))
         named = [child for key in keys if isinstance(child := _child(node, key)[1], yaml.ScalarNode) and child.value]
         name = named[0].value if named else part + 1
         path = f"{before}: {word} {name}: " if before else f"{word} {name}: "
-    return path.removesuffix(": ")
+    return line, path.removesuffix(": ")
 
 
 def _fields(model: type[BaseModel], location: Location) -> list[str]:
@@ -163,14 +167,6 @@ def _record_in(annotation: Any) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next((record for inner in typing.get_args(annotation) if (record := _record_in(inner))), None)
-
-
-def _composed(text: str) -> Any:
-    """The file's nodes with their lines; JSON is close enough to YAML to be located too."""
-    try:
-        return yaml.compose(text, Loader=LOADER)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return None
 
 
 def _child(node: Any, part: str | int) -> tuple[int, Any]:

@@ -29,24 +29,20 @@ _LABEL = 8
 
 def scopes_over(document: Document, first: int, last: int) -> list[Scope]:
     """The scopes that a mention from token `first` to token `last` lies in, outside their cues."""
-    blocks = _blocks(document)
-    near = (scope for block in range(first // LIMIT - 1, last // LIMIT + 1) for scope in blocks.get(block, ()))
+    scopes = _scopes_at(document)
     # Forward, the mention must begin inside; backward, it must end inside.
-    return [
-        scope
-        for scope in near
-        if (scope.first <= first <= scope.last and scope.cue_last < first)
-        or (scope.first <= last <= scope.last and scope.cue_first > last)
-    ]
+    ahead = [scope for scope in scopes.get(first, ()) if scope.cue_last < first]
+    return ahead + [scope for scope in scopes.get(last, ()) if scope.cue_first > last]
 
 
 @once
-def _blocks(document: Document) -> dict[int, list[Scope]]:
-    """The scopes of a document by where they begin, in steps of `LIMIT` tokens: none is longer than that."""
-    blocks: dict[int, list[Scope]] = {}
+def _scopes_at(document: Document) -> dict[int, list[Scope]]:
+    """The scopes of a document by the tokens that lie in them: at most `LIMIT` each."""
+    scopes: dict[int, list[Scope]] = {}
     for scope in _Finder(document).find():
-        blocks.setdefault(scope.first // LIMIT, []).append(scope)
-    return blocks
+        for token in range(scope.first, scope.last + 1):
+            scopes.setdefault(token, []).append(scope)
+    return scopes
 
 
 class _Finder(Reach):

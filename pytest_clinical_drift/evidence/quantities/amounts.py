@@ -4,8 +4,6 @@ Of 0.05 g and 50 mg `base` and `dimension` are the same.
 """
 
 from dataclasses import dataclass, replace
-from itertools import compress
-from operator import or_
 
 from pytest_clinical_drift.evidence.reading.text import NUMBER, RATIO, Document, once
 from pytest_clinical_drift.evidence.terms.lexicon import lexicon, term_index
@@ -44,22 +42,12 @@ class Amount:
         return (self.value + float(self.unit.data.get("offset", 0))) * float(self.unit.data["factor"])
 
 
-def _figure(text: str) -> float | None:
-    """What a text in figures is; None for a sign such as "²"."""
-    try:
-        return float(text[:40])
-    except ValueError:
-        return None
-
-
-def _number_at(document: Document, index: int) -> tuple[float, int] | None:
+def _number_at(document: Document, index: int) -> tuple[float, int]:
     """The number that starts at a token, in figures or words ("four hundred and twenty"), and its last token."""
     words, gaps = document.words, document.gaps
     if document.kinds[index] == NUMBER:
-        figure = _figure(words[index])
+        figure = float(words[index][:40])
         scaled = index + 1 < len(words) and words[index + 1] in _SCALES and not gaps[index + 1]
-        if figure is None:
-            return None
         return (figure * _SCALES[words[index + 1]], index + 1) if scaled else (figure, index)
     value, last, position = 0.0, index, index
     open_to_more = True
@@ -79,20 +67,14 @@ def _number_at(document: Document, index: int) -> tuple[float, int] | None:
 @once
 def amounts(document: Document) -> list[Amount]:
     found: list[Amount] = []
-    kinds, words = document.kinds, document.words
-    done = 0
-    for index in compress(range(len(words)), map(or_, kinds, map(SPOKEN.__contains__, words))):
-        spoken = kinds[index] == NUMBER or words[index] in SPOKEN
-        amount = None
-        if index >= done and (spoken or kinds[index] == RATIO):
-            amount = _amount(document, index) if spoken else _ratio(document, index)
-        if amount is None:
+    for index, (word, kind) in enumerate(zip(document.words, document.kinds, strict=True)):
+        if (found and index <= found[-1].last) or not (kind in (NUMBER, RATIO) or word in SPOKEN):
             continue
+        amount = _ratio(document, index) if kind == RATIO else _amount(document, index)
         if found and _is_multiple(document, found[-1], amount):
             count = found.pop()
             amount = replace(amount, value=count.value * amount.value, first=count.first)
         found.append(amount)
-        done = amount.last + 1
     return found
 
 
@@ -100,7 +82,7 @@ def _ratio(document: Document, index: int) -> Amount:
     """A two-part strength: "100/6"."""
     beside = index + 1 < len(document) and not document.gaps[index + 1]
     unit = term_index(document).units.get(index + 1) if beside else None
-    value = _figure(document.words[index].replace(":", "/").partition("/")[0]) or 0.0
+    value = float(document.words[index].replace(":", "/").partition("/")[0][:40])
     return Amount(value, unit and unit.concept, index, unit.last if unit else index, document.words[index])
 
 
@@ -113,33 +95,26 @@ def _is_multiple(document: Document, count: Amount, each: Amount) -> bool:
     return joined and whole and each.dimension == "mass" and pieces
 
 
-def _amount(document: Document, index: int) -> Amount | None:
-    number = _number_at(document, index)
-    if number is None:
-        return None
-    value, last = number
+def _amount(document: Document, index: int) -> Amount:
+    value, last = _number_at(document, index)
     kinds, gaps, sentences = document.kinds, document.gaps, document.sentences
     after, total = last + 1, len(document)
     # A range "10-15 mg"; "from 50 to 100 mg" is a change and is left to the reader of regimens.
     if after < total and gaps[after] in ("-", "–") and kinds[after] == kinds[last] == NUMBER:
-        upper = _number_at(document, after)
+        upper, upper_last = _number_at(document, after)
         goes_on = sentences[after] == sentences[last] and document.words[max(0, index - 1) : index] != ["from"]
-        if upper and upper[0] > value and goes_on:
-            last = upper[1]
+        if upper > value and goes_on:
+            last = upper_last
     following = last + 1
     beside = following < total and sentences[following] == sentences[index] and gaps[following] in ("", "-")
     unit = term_index(document).units.get(following) if beside else None
     if unit is None:
         return Amount(value, None, index, last)
-    of_alcohol = unit.concept.name == "unit" and _of_alcohol(document, index)
-    return Amount(value, lexicon().concepts["unit:alcohol unit"] if of_alcohol else unit.concept, index, unit.last)
-
-
-def _of_alcohol(document: Document, index: int) -> bool:
-    """ "14 units a week" of a drinker: not units of insulin."""
     first, stop = document.sentence_span(index)
-    near = document.words[max(first, index - 6) : min(stop, index + 8)]
-    return not _DRINK.isdisjoint(near)
+    drink = not _DRINK.isdisjoint(document.words[max(first, index - 6) : min(stop, index + 8)])
+    # "14 units a week" of a drinker are not units of insulin
+    of_alcohol = unit.concept.name == "unit" and drink
+    return Amount(value, lexicon().concepts["unit:alcohol unit"] if of_alcohol else unit.concept, index, unit.last)
 
 
 def same(left: float, right: float, tolerance: float = 0.0) -> bool:

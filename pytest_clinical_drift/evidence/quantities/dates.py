@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pytest_clinical_drift.evidence.reading.text import DATE, NUMBER, RATIO, Document, once
+from pytest_clinical_drift.evidence.reading.tokens import date_parts
 
 _NAMES = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november")
 _MONTHS = {key: n for n, name in enumerate((*_NAMES, "december"), 1) for key in (name, name[:3])} | {"sept": 9}
 
 
-@dataclass(frozen=True, slots=True)
-class Date:
+class Date(NamedTuple):
     """What a text says of a date; None where it says nothing."""
 
     year: int | None
@@ -22,29 +22,28 @@ class Date:
 
     def agrees(self, other: Date) -> bool:
         """Whether everything this date says is said by `other` too."""
-        return all(own in (None, said) for own, said in self._beside(other))
+        return all(own in (None, said) for own, said in zip(self[:3], other[:3], strict=True))
 
     def clashes(self, other: Date) -> bool:
         """Whether the two name different years, months or days."""
-        return any(None not in (own, said) and own != said for own, said in self._beside(other))
-
-    def _beside(self, other: Date) -> tuple[tuple[int | None, int | None], ...]:
-        return (self.year, other.year), (self.month, other.month), (self.day, other.day)
+        return any(None not in (own, said) and own != said for own, said in zip(self[:3], other[:3], strict=True))
 
 
 @once
 def dates(document: Document) -> list[Date]:
     found: list[Date] = []
-    for index, (word, kind) in enumerate(zip(document.words, document.kinds, strict=True)):
-        date = _at(document, index, word, kind) if not found or index > found[-1].last else None
+    for index in range(len(document)):
+        date = _at(document, index) if not found or index > found[-1].last else None
         if date is not None:
             found.append(date)
     return found
 
 
-def _at(document: Document, index: int, word: str, kind: int) -> Date | None:
+def _at(document: Document, index: int) -> Date | None:
+    word, kind = document.words[index], document.kinds[index]
     if kind == DATE:
-        return _written(word, index)
+        parts = date_parts(word)
+        return Date(*parts, index, index) if parts else None
     if kind == RATIO:
         month, _, year = word.partition("/")
         dated = month.isdecimal() and 1 <= int(month[:3]) <= 12 and _year(year)
@@ -56,17 +55,6 @@ def _at(document: Document, index: int, word: str, kind: int) -> Date | None:
 
 def _year(word: str) -> int | None:
     return int(word) if len(word) == 4 and word.isdecimal() and 1900 <= int(word) <= 2100 else None
-
-
-def _written(text: str, index: int) -> Date | None:
-    parts = [int(part) for part in text.replace(".", "/").replace("-", "/").split("/") if part.isdecimal()]
-    if len(parts) != 3:
-        return None
-    if parts[0] > 1000:
-        return Date(parts[0], parts[1], parts[2], index, index)
-    year = parts[2] if parts[2] > 99 else parts[2] + (2000 if parts[2] < 70 else 1900)
-    day, month = (parts[0], parts[1]) if parts[1] <= 12 else (parts[1], parts[0])
-    return Date(year, month, day, index, index)
 
 
 _BEFORE_A_MONTH = frozenset(("in", "since", "until", "from", "by", "last", "this", "of", "early", "late", "mid"))

@@ -1,15 +1,14 @@
 """The document a text is read into, and its sentences, clauses and labelled stretches; `text` describes every field."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
-from itertools import accumulate, chain, pairwise, repeat
-from operator import sub
+from itertools import pairwise
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pytest_clinical_drift.evidence.reading.layout import CELL, HEADING, LABEL, Segment
-from pytest_clinical_drift.evidence.reading.tokens import CLAUSE, COLON, DOT, NUMBER, STOP, TIGHT_DOT
+from pytest_clinical_drift.evidence.reading.tokens import CLAUSE, COLON, DOT, NUMBER, STOP, TIGHT_DOT, cut
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -26,6 +25,7 @@ class Document:
     lines: list[int] = field(default_factory=list)
     sentence_starts: list[int] = field(default_factory=list)
     clause_starts: list[int] = field(default_factory=list)
+    segment_starts: list[int] = field(default_factory=list)
     segment_kinds: list[int] = field(default_factory=list)
     segment_labels: list[tuple[str, ...]] = field(default_factory=list)
     cache: dict[Any, Any] = field(default_factory=dict)
@@ -110,131 +110,92 @@ _ADVERSATIVE = frozenset(
 _LABEL_WORDS = 7
 
 
-def place_segments(
-    document: Document, segments: Iterable[Segment], effects: dict[int, int]
-) -> list[tuple[Segment, int, int]]:
-    """Each segment that holds tokens, with their range; tokens outside all (list numbers) are dropped."""
-    starts = document.starts
-    placed: list[tuple[Segment, int, int]] = []
-    kept = 0
-    for segment in segments:
-        first = bisect_left(starts, segment.start, kept)
-        last = bisect_left(starts, segment.end, first)
-        if first < last:
-            placed.append((segment, first, last))
-            kept = last
-    if sum(last - first for _, first, last in placed) == len(starts):
-        return placed
-    places = list(chain.from_iterable(range(first, last) for _, first, last in placed))
-    for name in ("words", "kinds", "gaps", "starts", "ends"):
-        values = getattr(document, name)
-        setattr(document, name, [values[place] for place in places])
-    kept_effects = {new: effects[old] for new, old in enumerate(places) if old in effects}
-    effects.clear()
-    effects.update(kept_effects)
-    moved = accumulate((last - first for _, first, last in placed), initial=0)
-    return [(segment, start, stop) for (segment, _, _), (start, stop) in zip(placed, pairwise(moved), strict=True)]
+def place(document: Document, text: str, segment: Segment) -> None:
+    """Append the tokens of a segment, and note where its sentences, clauses and labelled stretches begin."""
+    words = document.words
+    first = start = label_from = len(words)
+    room = 0 if segment.kind == HEADING else _LABEL_WORDS
+    labelled = False  # a sentence has one label at most
+    inline = False  # inside the value of a mid-line label, which holds for its sentence only
+    for token in cut(text, segment.start, segment.end):
+        index, gap, effect = len(words), token.gap, token.effect
+        if index == first:
+            gap, effect = ":" if segment.continues else "\n", 0
+            _begin(document, index, sentence=not (segment.continues and document.sentence_starts))
+            _open_segment(document, index, segment.kind, segment.labels)
+        words.append(token.word)
+        document.kinds.append(token.kind)
+        document.gaps.append(gap)
+        document.starts.append(token.start)
+        document.ends.append(token.end)
+        if effect & (DOT | STOP | TIGHT_DOT) and _ends_sentence(document, text, start, index, effect):
+            _begin(document, index)
+            start = label_from = index
+            labelled = False
+            if inline:
+                _open_segment(document, index, segment.kind, segment.labels)
+                inline = False
+        elif effect & COLON and not labelled and index - label_from <= room:
+            if label_from != start:
+                _begin(document, label_from)
+                start = label_from
+            inline, labelled = label_from > first, True
+            _open_segment(document, label_from, LABEL, segment.labels)
+            _open_segment(document, index, segment.kind, (" ".join(words[label_from:index]), *segment.labels))
+            _begin(document, index, sentence=False)
+        elif effect & (CLAUSE | COLON):
+            _begin(document, index, sentence=False)
+            if ";" in gap:
+                label_from, labelled = index, False
+        elif token.word in _ADVERSATIVE:
+            _begin(document, index, sentence=False)
+    document.lines += [segment.line] * (len(words) - first)
 
 
-class Structure:
-    """Finds where sentences, clauses and labelled stretches begin, and spreads them over the tokens."""
+def number(document: Document) -> None:
+    """Give each token the number of its sentence, clause and segment."""
+    document.clause_starts = sorted(set(document.clause_starts))
+    total = len(document)
+    document.sentences = _numbers(document.sentence_starts, total)
+    document.clauses = _numbers(document.clause_starts, total)
+    document.segments = _numbers(document.segment_starts, total)
 
-    def __init__(self, document: Document, text: str) -> None:
-        self._document = document
-        self._text = text
-        self._sentence_starts: list[int] = []
-        self._clause_starts: set[int] = set()
-        self._segment_starts: list[int] = []
 
-    def build(self, segments: list[tuple[Segment, int, int]], effects: dict[int, int]) -> None:
-        document = self._document
-        gaps, lines = document.gaps, document.lines
-        positions = list(effects)
-        low = 0
-        for segment, first, last in segments:
-            gaps[first] = ":" if segment.continues else "\n"
-            lines += [segment.line] * (last - first)
-            if not (segment.continues and self._sentence_starts):
-                self._sentence_starts.append(first)
-            self._clause_starts.add(first)
-            self._open_segment(first, segment.kind, segment.labels)
-            low = bisect_right(positions, first, low)
-            high = bisect_left(positions, last, low)
-            if low < high:
-                self._note_breaks(segment, first, [(index, effects[index]) for index in positions[low:high]])
-            low = high
-        words = document.words
-        if not _ADVERSATIVE.isdisjoint(words):
-            self._clause_starts.update(index for index, word in enumerate(words) if word in _ADVERSATIVE)
-        total = len(words)
-        document.sentence_starts = self._sentence_starts
-        document.sentences = _spread(self._sentence_starts, total)
-        document.clause_starts = sorted(self._clause_starts)
-        document.clauses = _spread(document.clause_starts, total)
-        document.segments = _spread(self._segment_starts, total)
+def _numbers(starts: list[int], total: int) -> list[int]:
+    return [unit for unit, (first, stop) in enumerate(pairwise((*starts, total))) for _ in range(first, stop)]
 
-    def _note_breaks(self, segment: Segment, first: int, breaks: list[tuple[int, int]]) -> None:
-        words = self._document.words
-        start = label_from = first
-        room = 0 if segment.kind == HEADING else _LABEL_WORDS
-        labelled = False  # a sentence has one label at most
-        inline = False  # inside the value of a mid-line label, which holds for its sentence only
-        for index, effect in breaks:
-            if effect & (DOT | STOP | TIGHT_DOT) and self._ends_sentence(start, index, effect):
-                self._sentence_starts.append(index)
-                self._clause_starts.add(index)
-                start = label_from = index
-                labelled = False
-                if inline:
-                    self._open_segment(index, segment.kind, segment.labels)
-                    inline = False
-            elif effect & COLON and not labelled and index - label_from <= room:
-                if label_from != start:
-                    self._sentence_starts.append(label_from)
-                    self._clause_starts.add(label_from)
-                    start = label_from
-                inline, labelled = label_from > first, True
-                self._open_segment(label_from, LABEL, segment.labels)
-                self._open_segment(index, segment.kind, (" ".join(words[label_from:index]), *segment.labels))
-                self._clause_starts.add(index)
-            elif effect & (CLAUSE | COLON):
-                self._clause_starts.add(index)
-                if ";" in self._document.gaps[index]:
-                    label_from, labelled = index, False
 
-    def _open_segment(self, first: int, kind: int, labels: tuple[str, ...]) -> None:
-        document = self._document
-        if self._segment_starts and self._segment_starts[-1] == first:
-            document.segment_kinds[-1], document.segment_labels[-1] = kind, labels
-            return
-        self._segment_starts.append(first)
-        document.segment_kinds.append(kind)
-        document.segment_labels.append(labels)
+def _begin(document: Document, index: int, *, sentence: bool = True) -> None:
+    """Begin a clause, which may be the first of a sentence, at a token."""
+    document.clause_starts.append(index)
+    if sentence:
+        document.sentence_starts.append(index)
 
-    def _ends_sentence(self, start: int, index: int, effect: int) -> bool:
-        """Whether the mark before token `index` ends the sentence that began at token `start`."""
-        if effect & STOP:
-            return True
-        document = self._document
-        before = document.words[index - 1]
-        initial = self._text[document.starts[index]]
-        if effect & TIGHT_DOT:
-            # "well.No fever": a missing space; not "v.6" or a file name.
-            return len(before) > 2 and before.isalpha() and initial.isupper() and document.gaps[index] == "."
-        if before in _TITLES and not document.spelled(index - 1).isupper():  # "no DR." is a finding, "Dr." a title
-            return False
-        if before in _SHORT:
-            return not initial.islower() and not (before == "no" and document.kinds[index] == NUMBER)
-        if len(before) == 1 and before.isalpha():
-            # "E. coli", "J. Smith" at the start or after a title go on; "hepatitis C. She" does not.
-            alone = index - 1 == start or document.words[index - 2] in _TITLES
-            return not (alone or initial.islower())
+
+def _open_segment(document: Document, first: int, kind: int, labels: tuple[str, ...]) -> None:
+    if document.segment_starts[-1:] == [first]:
+        document.segment_kinds[-1], document.segment_labels[-1] = kind, labels
+        return
+    document.segment_starts.append(first)
+    document.segment_kinds.append(kind)
+    document.segment_labels.append(labels)
+
+
+def _ends_sentence(document: Document, text: str, start: int, index: int, effect: int) -> bool:
+    """Whether the mark before token `index` ends the sentence that began at token `start`."""
+    if effect & STOP:
         return True
-
-
-def _spread(starts: list[int], total: int) -> list[int]:
-    """The number of the unit each token stands in, from the first tokens of the units."""
-    if len(starts) == 1:
-        return [0] * total
-    lengths = map(sub, [*starts[1:], total], starts)
-    return list(chain.from_iterable(map(repeat, range(len(starts)), lengths)))
+    before = document.words[index - 1]
+    initial = text[document.starts[index]]
+    if effect & TIGHT_DOT:
+        # "well.No fever": a missing space; not "v.6" or a file name.
+        return len(before) > 2 and before.isalpha() and initial.isupper() and document.gaps[index] == "."
+    if before in _TITLES and not text[document.starts[index - 1] : document.ends[index - 1]].isupper():
+        return False  # "Dr." is a title, "no DR." a finding
+    if before in _SHORT:
+        return not initial.islower() and not (before == "no" and document.kinds[index] == NUMBER)
+    if len(before) == 1 and before.isalpha():
+        # "E. coli", "J. Smith" at the start or after a title go on; "hepatitis C. She" does not.
+        alone = index - 1 == start or document.words[index - 2] in _TITLES
+        return not (alone or initial.islower())
+    return True

@@ -6,11 +6,14 @@ and finds the labels that stand inside a line.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from itertools import accumulate
 from typing import NamedTuple
 
 # What a segment is.
 PROSE, HEADING, LABEL, CELL = range(4)
+# Levels of headings, behind those of "#" to "######".
+_BOLD_LINE, _SECTION = 7, 8
 
 _SPACES = " \t\r\f\v\u00a0\u2009\u202f"
 _MARKER = re.compile(
@@ -20,6 +23,8 @@ _MARKER = re.compile(
 _BOLD = re.compile(r"\*{2,3}([^*]{1,120})\*{2,3}|__([^_]{1,120})__")
 _RULE_ROW = re.compile(r"[\s|:+\-—–=]*+")
 _WORDS = re.compile(r"[^\W_]+")
+_SET_OFF = (":", "-", "–", "—")
+"""What sets bold words off as the label of a line, where others are only emphasised in its sentence."""
 
 
 class Segment(NamedTuple):
@@ -28,12 +33,12 @@ class Segment(NamedTuple):
     start: int
     end: int
     kind: int
-    #: Labels that apply to it, innermost first, lower case.
     labels: tuple[str, ...]
-    #: Index of the line it stands in.
+    """Labels that apply to it, innermost first, lower case."""
     line: int
-    #: Whether it goes on with the sentence of the segment before it (the value after its label or key).
+    """Index of the line it stands in."""
     continues: bool = False
+    """Whether it goes on with the sentence of the segment before it (the value after its label)."""
 
 
 def plain(text: str) -> str:
@@ -41,73 +46,68 @@ def plain(text: str) -> str:
     return " ".join(_WORDS.findall(text.lower()))
 
 
-def segments_of(text: str) -> Iterable[Segment]:
-    if "\n" not in text and "\r" not in text and text[:1].isalpha() and _is_prose(text):
-        return (Segment(0, len(text), PROSE, (), 0),)
-    return LayoutReader(text).segments()
-
-
-def _is_prose(line: str) -> bool:
-    return line[0].isalpha() and line[1:2] != ")" and line[-1] != ":" and "|" not in line and "\t" not in line
-
-
 class LayoutReader:
+    """Goes through the lines of a text, with the headings and the table that are in force."""
+
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._headings: list[tuple[int, str]] = []  # (# level; 7: bold line), text
-        self._section = ""  # "Label:" alone on its line
-        self._section_indent = -1
-        self._section_blank = False
-        self._header: list[str] = []  # of the table being read
+        self._lines = text.splitlines(keepends=True)
+        self._headings: list[tuple[int, str]] = []
+        """Level and words, outermost first."""
+        self._indent = -1
+        """Of the section's bullet, -1 where its label stands on a plain line."""
+        self._blank = False
+        """Whether a blank line followed the section's label."""
+        self._header: list[str] = []
         self._last_row: list[str] = []
-        self._next_line = ""
+        """Of the table being read."""
 
     def segments(self) -> Iterator[Segment]:
         start = 0
-        lines = self._text.splitlines(keepends=True)
-        for number, raw_line in enumerate(lines):
-            line = raw_line.rstrip()
-            if line and _is_prose(line) and not (self._section or self._last_row):
-                # the common case: nothing is in force that a line of prose would end
-                yield Segment(start, start + len(line), PROSE, self._outer(), number)
-            elif line:
-                self._next_line = lines[number + 1] if number + 1 < len(lines) else ""
+        for number, raw_line in enumerate(self._lines):
+            if line := raw_line.rstrip():
                 yield from self._line(start, line, number)
             else:
                 self._header = self._last_row = []
-                self._section_blank = True
+                self._blank = True
             start += len(raw_line)
 
     def _outer(self) -> tuple[str, ...]:
         """The headings in force, innermost first."""
-        section = (self._section,) if self._section else ()
-        return (*section, *(title for _, title in reversed(self._headings)))
+        return tuple(title for level, title in reversed(self._headings) if title or level != _SECTION)
+
+    def _open(self, level: int, title: str, indent: int = -1) -> None:
+        """A heading, or a "Label:" alone on its line, ends those of its level and below."""
+        self._headings = [*(above for above in self._headings if above[0] < level), (level, title)]
+        self._indent, self._blank = indent, False
+
+    def _close_section(self, indent: int) -> None:
+        """A "Label:" line holds for deeper bullets, and for plain lines until a blank one."""
+        if indent <= self._indent if self._indent >= 0 else indent < 0 and self._blank:
+            self._headings = [above for above in self._headings if above[0] != _SECTION]
 
     def _line(self, start: int, line: str, number: int) -> Iterator[Segment]:
-        marker = _MARKER.match(line)
-        first = marker.end() if marker else 0
-        content = line[first:]
+        _, hashes, bullet, content = _MARKER.split(line, maxsplit=1)
         stripped = content.lstrip(_SPACES)
-        if ("|" in content or "\t" in content.strip()) and self._is_row(line):
+        # Tabs make a row of a table; a bar does at the start, between spaces, or under another row.
+        barred = line.lstrip(_SPACES).startswith("|") or " | " in line or self._last_row
+        if ("|" in content and barred) or ("|" not in line and "\t" in content.strip()):
             yield from self._row(start, line, number)
             return
         self._header = self._last_row = []
         if stripped.startswith(("```", "~~~")) or not stripped:
             return
-        begin = start + first
-        end = start + len(line)
-        if marker and marker.group(1):
-            self._open_heading(len(marker.group(1)), plain(stripped))
+        begin, end = start + len(line) - len(content), start + len(line)
+        if hashes:
+            self._open(len(hashes), plain(stripped))
             yield Segment(begin, end, HEADING, self._outer()[1:], number)
             return
-        indent = first if marker and marker.group(2) else -1
+        indent = len(line) - len(content) if bullet else -1
         self._close_section(indent)
-        bold = _BOLD.match(content)
-        if bold:
+        if bold := _BOLD.match(content):
             yield from self._bold(begin, end, content, bold, number, indent)
         elif content.endswith(":") and len(content) <= 80:
             yield Segment(begin, end, HEADING, self._outer(), number)
-            self._open_section(plain(content), indent)
+            self._open(_SECTION, plain(content), indent)
         else:
             yield Segment(begin, end, PROSE, self._outer(), number)
 
@@ -115,84 +115,43 @@ class LayoutReader:
         self, begin: int, end: int, content: str, bold: re.Match[str], number: int, indent: int
     ) -> Iterator[Segment]:
         """A line that opens with bold words: a heading when nothing follows, a label when they are few."""
-        title = plain(bold.group(1) or bold.group(2))
-        rest = content[bold.end() :].strip(_SPACES + ":.-–—")
-        is_bullet = indent >= 0
-        if not is_bullet and self._headings and self._headings[-1][0] == 7:
-            self._headings.pop()
-        if not rest and title.count(" ") < 12:
-            yield Segment(begin, end, HEADING, self._outer(), number)
-            if is_bullet:
-                self._open_section(title, indent)
-            else:
-                self._open_heading(7, title)
-        elif title.count(" ") < 6 and _ends_label(content, bold):
+        inside, after = (bold[1] or bold[2]).rstrip(), content[bold.end() :].lstrip(_SPACES)
+        title = plain(inside)
+        set_off = inside.endswith((*_SET_OFF, ".")) or after.startswith((*_SET_OFF, "|", "="))
+        if indent < 0:
+            self._headings = [above for above in self._headings if above[0] != _BOLD_LINE]
+        outer = self._outer()
+        if not after.strip(_SPACES + ":.-–—") and title.count(" ") < 12:
+            yield Segment(begin, end, HEADING, outer, number)
+            self._open(_SECTION if indent >= 0 else _BOLD_LINE, title, indent)
+        elif title.count(" ") < 6 and (set_off or after[:1].isupper() or after[:1].isdigit()):
             cut = begin + bold.end()
-            outer = self._outer()
             yield Segment(begin, cut, LABEL, outer, number)
             yield Segment(cut, end, PROSE, (title, *outer), number, continues=True)
         else:
-            yield Segment(begin, end, PROSE, self._outer(), number)
-
-    def _open_heading(self, level: int, title: str) -> None:
-        while self._headings and self._headings[-1][0] >= level:
-            self._headings.pop()
-        self._headings.append((level, title))
-        self._section = ""
-
-    def _open_section(self, title: str, indent: int) -> None:
-        self._section, self._section_indent, self._section_blank = title, indent, False
-
-    def _close_section(self, indent: int) -> None:
-        """A "Label:" line holds for deeper bullets, and for plain lines until a blank one."""
-        if not self._section:
-            return
-        plain_text_again = indent < 0 and self._section_blank
-        if indent <= self._section_indent if self._section_indent >= 0 else plain_text_again:
-            self._section = ""
-
-    def _is_row(self, line: str) -> bool:
-        """Tabs make a row of a table; a bar does at the start, between spaces, or under another row."""
-        return "|" not in line or line.lstrip(_SPACES).startswith("|") or " | " in line or bool(self._last_row)
+            yield Segment(begin, end, PROSE, outer, number)
 
     def _row(self, start: int, line: str, number: int) -> Iterator[Segment]:
         """The cells of a table row; none for the rule under its header."""
         if _is_rule(line):
             self._header, self._last_row = self._last_row, self._last_row or [""]
             return
-        spans: list[tuple[int, int]] = []
-        position = 0
-        for piece in line.split("|" if "|" in line else "\t"):
-            spans.append((position, position + len(piece)))
-            position += len(piece) + 1
-        if not line[spans[0][0] : spans[0][1]].strip():
-            spans = spans[1:]
-        texts = [plain(line[a:b]) for a, b in spans]
+        pieces = line.split("|" if "|" in line else "\t")
+        begins = list(accumulate((len(piece) + 1 for piece in pieces), initial=start))
+        if not pieces[0].strip():
+            pieces, begins = pieces[1:], begins[1:]
+        texts = [plain(piece) for piece in pieces]
         outer = self._outer()
-        row_label = texts[0] if texts else ""
-        is_header = not self._last_row and _is_rule(self._next_line)
-        for column, (a, b) in enumerate(spans):
-            if not texts[column] and not line[a:b].strip():
-                continue
+        is_header = not self._last_row and _is_rule("".join(self._lines[number + 1 : number + 2]))
+        for column, (begin, piece) in enumerate(zip(begins, pieces, strict=False)):
             head = self._header[column] if column < len(self._header) else ""
-            own = (head,) if column == 0 else (row_label, head)
-            labels = (*(label for label in own if label), *outer)
-            if is_header:
-                yield Segment(start + a, start + b, HEADING, outer, number)
-            else:
-                yield Segment(start + a, start + b, CELL, labels, number)
+            own = (head,) if column == 0 else (texts[0], head)
+            labels = outer if is_header else (*filter(None, own), *outer)
+            if piece.strip():
+                yield Segment(begin, begin + len(piece), HEADING if is_header else CELL, labels, number)
         self._last_row = texts
 
 
 def _is_rule(line: str) -> bool:
     """Whether a line is the rule under a table's header."""
     return "-" in line and "|" in line and _RULE_ROW.fullmatch(line) is not None
-
-
-def _ends_label(content: str, bold: re.Match[str]) -> bool:
-    """Whether bold words that open a line are set off as its label rather than emphasised in a sentence."""
-    inside = (bold.group(1) or bold.group(2)).rstrip()
-    after = content[bold.end() :].lstrip(_SPACES)
-    if inside.endswith((":", ".", "-", "–", "—")) or after.startswith((":", "-", "–", "—", "|", "=")):
-        return True
-    return after[:1].isupper() or after[:1].isdigit()

@@ -31,8 +31,8 @@ from bisect import bisect_right
 from functools import lru_cache
 
 from pytest_clinical_drift.conversation.hygiene import hidden_spans
-from pytest_clinical_drift.evidence.reading.document import Document, Structure, once, place_segments
-from pytest_clinical_drift.evidence.reading.layout import CELL, HEADING, LABEL, PROSE, segments_of
+from pytest_clinical_drift.evidence.reading.document import Document, number, once, place
+from pytest_clinical_drift.evidence.reading.layout import CELL, HEADING, LABEL, PROSE, LayoutReader
 from pytest_clinical_drift.evidence.reading.tokens import (
     CONTRACTED,
     DATE,
@@ -41,8 +41,7 @@ from pytest_clinical_drift.evidence.reading.tokens import (
     SYMBOL,
     TIME,
     WORD,
-    Compatibility,
-    cut,
+    compatible,
 )
 
 __all__ = ["CELL", "DATE", "HEADING", "LABEL", "NUMBER", "PROSE", "RATIO", "SYMBOL", "TIME", "WORD", "Document"]
@@ -51,7 +50,6 @@ __all__ += ["blank_hidden", "once", "read", "tokenise"]
 _REMOVED = re.compile("[\u00ad\u0300-\u036f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
 _PLAIN = re.compile(r"[A-Za-z]{2,}(?: [A-Za-z]{2,})*")
 """Words of letters, a space between them: reading changes nothing but capitals, and takes contractions apart."""
-_COMPATIBILITY = Compatibility({code: code for code in range(128)})
 
 
 def read(text: str) -> Document:
@@ -63,12 +61,10 @@ def read(text: str) -> Document:
         removed = [match.start() for match in _REMOVED.finditer(visible)]
         if removed:
             visible = _REMOVED.sub("", visible)
-        visible = visible.translate(_COMPATIBILITY)
-    tokens, breaks = cut(visible)
-    document.words, document.kinds, document.gaps, document.starts, document.ends = tokens
-    segments = place_segments(document, segments_of(visible), breaks)
-    if document.words:
-        Structure(document, visible).build(segments, breaks)
+        visible = "".join(map(compatible, visible))
+    for segment in LayoutReader(visible).segments():
+        place(document, visible, segment)
+    number(document)
     if removed:
         # A removed character shifts all that follows: position k is raw position k + (removals before it).
         anchors = [position - order for order, position in enumerate(removed)]
@@ -82,7 +78,7 @@ def tokenise(text: str) -> tuple[str, ...]:
     """The normalised words of a short text, such as a vocabulary entry, exactly as `read` would give them."""
     if _PLAIN.fullmatch(text):
         words = tuple(text.lower().split(" "))
-        if CONTRACTED.isdisjoint(words):
+        if CONTRACTED.keys().isdisjoint(words):
             return words  # most of the vocabulary, at a tenth of the cost
     return tuple(read(text).words)
 
@@ -93,39 +89,22 @@ _MARKUP = re.compile(
     re.IGNORECASE,
 )
 _BREAK = re.compile(r"<br\s{0,3}/?>", re.IGNORECASE)
-
-
-def _blank_comments(text: str) -> str:
-    """Blank `<!-- … -->`; by searching, because a lazy pattern is quadratic on unclosed ones."""
-    pieces: list[str] = []
-    done = 0
-    opened = text.find("<!--")
-    while opened >= 0:
-        closed = text.find("-->", opened + 4)
-        if closed < 0:
-            break
-        pieces += (text[done:opened], " " * (closed + 3 - opened))
-        done = closed + 3
-        opened = text.find("<!--", done)
-    return "".join(pieces) + text[done:]
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 def blank_hidden(text: str) -> str:
     """The text with reasoning and markup replaced by blanks of the same length."""
-    if "<" not in text and "[/" not in text and "[T" not in text and "◁" not in text and "&n" not in text:
-        return text
-    spans = hidden_spans(text)
-    if spans:
-        pieces: list[str] = []
-        done = 0
-        for start, end in spans:
-            # A newline at both ends: what stands before and after a block never forms one sentence.
-            pieces += (text[done:start], "\n", " " * (end - start - 2), "\n")
-            done = end
-        pieces.append(text[done:])
-        text = "".join(pieces)
-    if "<" in text or "&n" in text:
-        text = _blank_comments(text) if "<!--" in text else text
-        text = _MARKUP.sub(lambda match: " " * len(match.group()), text)
-        text = _BREAK.sub(lambda match: "\n" + " " * (len(match.group()) - 1), text)
-    return text
+    pieces: list[str] = []
+    done = 0
+    for start, end in hidden_spans(text):
+        # A newline at both ends: what stands before and after a block never forms one sentence.
+        pieces += (text[done:start], "\n", " " * (end - start - 2), "\n")
+        done = end
+    text = "".join((*pieces, text[done:]))
+    closed = text.rfind("-->") + 3  # behind it no comment is closed: looking for its end there would be quadratic
+    text = _COMMENT.sub(_blank, text[:closed]) + text[closed:]
+    return _BREAK.sub(lambda match: "\n" + _blank(match)[1:], _MARKUP.sub(_blank, text))
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match.group())

@@ -2,12 +2,9 @@
 
 import re
 import unicodedata
-from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import accumulate, compress
-from operator import add
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 T = TypeVar("T")
 
@@ -39,10 +36,9 @@ COMPOUND = -1
 DOT, STOP, TIGHT_DOT, CLAUSE, COLON = 1, 2, 4, 8, 16
 
 _FRACTIONS = "½¼¾⅓⅔⅛⅜⅝⅞⅕⅖⅗⅘⅙⅚"
-# Two groups: `split` then gives other text, marks, token, other text, marks, token … in one pass. Marks that open no
-# token are taken together with the token after them, which spares the engine trying every branch on each; few at a
-# time, so that a long run of them stays linear. Every branch opens with one character or set: the engine skips the
-# others at once. What a match is follows from its characters.
+# Group 2 is the token. Marks that open none are taken together with the token after them, which spares the engine
+# trying every branch on each; few at a time, so that a long run of them stays linear. Every branch opens with one
+# character or set: the engine skips the others at once. What a match is follows from its characters.
 TOKEN = re.compile(
     r"([ ,.;:\n]{0,3}+)"
     r"([A-Za-z][A-Za-z]++(?![0-9'\u00aa-\uffff])"  # plain word, the common case
@@ -59,45 +55,36 @@ TOKEN = re.compile(
 )
 
 _CONTRACTED = {"can't": "can", "won't": "will", "shan't": "shall", "ain't": "is"}
-_BARE_CONTRACTED = {
+CONTRACTED = {
     "cannot": 3, "cant": 3, "didnt": 3, "doesnt": 4, "dont": 2, "isnt": 2, "wasnt": 3, "hasnt": 3,
     "hadnt": 3, "havent": 4, "arent": 3, "werent": 4, "wont": 2, "couldnt": 5, "wouldnt": 5,
 }  # fmt: skip
-CONTRACTED = frozenset(_BARE_CONTRACTED)
-"""Words of letters alone that are two words: "cannot", "didnt"."""
+"""Words of letters alone that are two words, and the length of the first: "cannot", "didnt"."""
 _CLITICS = frozenset({"s", "m", "ve", "re", "ll"})
 _PRONOUNS = frozenset({"he", "she", "they", "it", "i", "we", "you"})
 
 
-class Compatibility(dict[int, int]):
-    """Code point to its one-character compatibility form, filled as characters are met."""
-
-    def __missing__(self, code: int) -> int:
-        folded = code
-        char = chr(code)
-        if char in "\u2018\u2019\u201b\u02bc\u00b4\u2032":
-            folded = ord("'")
-        elif char in "\u201c\u201d\u201e\u00ab\u00bb":
-            folded = ord('"')
-        elif char in "\u2010\u2011\u2012\u2212\ufe63\uff0d\u2043":
-            folded = ord("-")
-        elif char.isdecimal():
-            folded = ord(str(unicodedata.decimal(char)))
-        elif not char.isspace() and char not in "ºª" and not char.isdigit():
-            form = unicodedata.normalize("NFKC", char)
-            folded = ord(form) if len(form) == 1 else code
-        if len(self) < ENTRIES:
-            self[code] = folded
-        return folded
+@lru_cache(maxsize=ENTRIES)
+def compatible(char: str) -> str:
+    """The compatibility form of a character where that is one character, else itself."""
+    for mark, variants in (("'", "\u2018\u2019\u201b\u02bc\u00b4\u2032"), ('"', "\u201c\u201d\u201e\u00ab\u00bb")):
+        if char in variants:
+            return mark
+    if char in "\u2010\u2011\u2012\u2212\ufe63\uff0d\u2043":
+        return "-"
+    if char.isdecimal():
+        return str(unicodedata.decimal(char))
+    form = unicodedata.normalize("NFKC", char)
+    return form if len(form) == 1 and not (char.isspace() or char in "ºª" or char.isdigit()) else char
 
 
 def _normalise(token: str) -> tuple[str, int]:
     """Normalised text and kind of a raw token."""
     if token.isascii() and token.isalpha():
         word = token.lower()
-        return word, COMPOUND if word in _BARE_CONTRACTED else WORD
+        return word, COMPOUND if word in CONTRACTED else WORD
     initial = token[0]
-    if initial in _FRACTIONS or initial.isdigit():
+    if initial in _FRACTIONS or initial.isdecimal():
         return _read_number(token)
     if initial.isalpha():
         if "." in token:
@@ -106,7 +93,7 @@ def _normalise(token: str) -> tuple[str, int]:
         if "'" in token or "/" in token:
             return lowered, COMPOUND
         return lowered, WORD
-    return token, WORD if token.endswith(("ve", ")")) else SYMBOL
+    return token.lower(), WORD if token.endswith(("ve", ")")) else SYMBOL
 
 
 def _read_number(token: str) -> tuple[str, int]:
@@ -118,7 +105,7 @@ def _read_number(token: str) -> tuple[str, int]:
     if last.isalpha():
         return token.lower(), WORD
     if "/" in token:
-        return token, DATE if _is_date(token) else RATIO
+        return token, DATE if date_parts(token) else RATIO
     if ":" in token:
         return token, TIME if len(token) <= 5 and len(token.rpartition(":")[2]) == 2 else RATIO
     if "-" in token or token.count(".") == 2:
@@ -129,19 +116,21 @@ def _read_number(token: str) -> tuple[str, int]:
     return re.sub(r"[,\s]", "", token), NUMBER
 
 
-def _is_date(token: str) -> bool:
-    """ "14/02/2022", but not the strength "300/300/50"."""
-    parts = token.split("/")
-    if len(parts) != 3 or len(token) > 10 or not all(part.isdecimal() for part in parts):
-        return False
-    first, second, third = map(int, parts)
-    return (max(second, min(first, third)) <= 31 and min(first, second) <= 12) or (first > 1000 and second <= 12)
+def date_parts(token: str) -> tuple[int, int, int] | None:
+    """Year, month and day of "14/02/2022" or "2022-02-14"; None for the strength "300/300/50"."""
+    parts = [int(part) for part in re.split(r"[/.-]", token) if part.isdecimal() and len(part) <= 4]
+    if len(parts) != 3:
+        return None
+    if parts[0] < 1000:
+        day, month, year = parts if parts[1] <= 12 else (parts[1], parts[0], parts[2])
+        parts = [year if year > 99 else year + (2000 if year < 70 else 1900), month, day]
+    return (parts[0], parts[1], parts[2]) if parts[1] in range(1, 13) and parts[2] in range(1, 32) else None
 
 
 def split_compound(token: str, word: str, start: int, after_number: bool) -> list[tuple[str, int, int]]:
     """Words and spans of a compound token: contraction, possessive, dotted or slashed abbreviation, units."""
     end = start + len(token)
-    cut = _BARE_CONTRACTED.get(word)
+    cut = CONTRACTED.get(word)
     if cut:
         return [(word[:cut], start, start + cut), ("not", start + cut, end)]
     if "'" not in token:
@@ -198,83 +187,39 @@ def _classify_gap(gap: str) -> tuple[str, int]:
     return body, effect
 
 
-#: Raw token to normalised word, raw token to kind, raw gap to its body, raw gap to its effect.
-WORDS = Memory(lambda token: _normalise(token)[0])
-KINDS = Memory(lambda token: _normalise(token)[1])
-BODIES = Memory(lambda gap: _classify_gap(gap)[0])
-EFFECTS = Memory(lambda gap: _classify_gap(gap)[1])
+_READ = Memory(_normalise)
+_GAPS = Memory(_classify_gap)
 
 
-class Tokens(NamedTuple):
-    """The parallel lists of a document's tokens, as `text` describes them."""
+class Token(NamedTuple):
+    """A token as `text` describes them, with what the gap before it does."""
 
-    words: list[str]
-    kinds: list[int]
-    gaps: list[str]
-    starts: list[int]
-    ends: list[int]
-
-
-def cut(text: str) -> tuple[Tokens, dict[int, int]]:
-    """The tokens of a text, and token index -> effect of the gap before it."""
-    pieces = TOKEN.split(text)
-    tokens = pieces[2::3]
-    if not tokens:
-        return Tokens([], [], [], [], []), {}
-    gaps = pieces[1::3]
-    offsets = list(accumulate(map(len, pieces)))
-    starts, ends = offsets[1::3], offsets[2::3]
-    others = pieces[:-1:3]
-    if any(others):
-        gaps = list(map(add, others, gaps))
-    # `map` over the tables and `compress` keep these passes out of the interpreter's loop.
-    kinds = list(map(KINDS.__getitem__, tokens))
-    words = list(map(WORDS.__getitem__, tokens))
-    bodies = list(map(BODIES.__getitem__, gaps))
-    every_effect = list(map(EFFECTS.__getitem__, gaps))
-    effects = {index: every_effect[index] for index in compress(range(len(gaps)), every_effect)}
-    whole = Tokens(words, kinds, bodies, starts, ends)
-    return _expand(whole, tokens, effects) if COMPOUND in kinds else (whole, effects)
+    word: str
+    kind: int
+    gap: str
+    effect: int
+    start: int
+    end: int
 
 
-def _expand(old: Tokens, tokens: list[str], effects: dict[int, int]) -> tuple[Tokens, dict[int, int]]:
-    """Rebuild the lists with contractions, possessives and slashed units taken apart."""
-    lists = Tokens([], [], [], [], [])
-    words, kinds, gaps, starts, ends = lists
-    compounds = list(compress(range(len(tokens)), map(COMPOUND.__eq__, old.kinds)))
-    added: list[int] = []  # tokens more than before, behind each compound
-    done = 0
-    tail = ""  # a dropped 's, shown in the gap that follows
-    for index in compounds:
-        _extend(lists, old, done, index)
-        gap = old.gaps[index]
-        if tail:
-            if done < index:
-                gaps[done - index] = tail + gaps[done - index]
-            else:
-                gap = tail + gap
-        token, start = tokens[index], old.starts[index]
-        after_number = bool(kinds) and kinds[-1] == NUMBER and ends[-1] >= start - 1
-        for word, first, last in split_compound(token, old.words[index], start, after_number):
-            words.append(word)
-            kinds.append(WORD)
-            gaps.append(gap)
-            starts.append(first)
-            ends.append(last)
-            gap = "/" if "/" in token else ""
-        tail = token[ends[-1] - start :]
-        if token[-1] == "." and index + 1 < len(tokens):
-            # The full stop of "b.d." belongs to the token, yet may end a sentence as well.
-            effects[index + 1] = effects.get(index + 1, 0) | DOT
-        done = index + 1
-        added.append(len(words) - done)
-    _extend(lists, old, done, len(tokens))
-    if tail and done < len(tokens):
-        gaps[done - len(tokens)] = tail + gaps[done - len(tokens)]
-    added.insert(0, 0)
-    return lists, {key + added[bisect_left(compounds, key)]: effects[key] for key in sorted(effects)}
-
-
-def _extend(lists: tuple[list[Any], ...], more: tuple[list[Any], ...], first: int, stop: int) -> None:
-    for new, whole in zip(lists, more, strict=True):
-        new += whole[first:stop]
+def cut(text: str, start: int, stop: int) -> Iterator[Token]:
+    """The tokens of a stretch of text; contractions, possessives and slashed units are taken apart."""
+    done = start
+    number_ends = -1
+    tail, dot = "", 0  # a dropped 's shows in the gap that follows; the full stop of "b.d." may end a sentence as well
+    for found in TOKEN.finditer(text, start, stop):
+        token, (first, last) = found[2], found.span(2)
+        gap, effect = _GAPS[text[done:first]]
+        word, kind = _READ[token]
+        gap, effect = tail + gap, effect | dot
+        tail, dot, done = "", 0, last
+        if kind != COMPOUND:
+            yield Token(word, kind, gap, effect, first, last)
+            number_ends = last if kind == NUMBER else -1
+            continue
+        parts = split_compound(token, word, first, number_ends >= first - 1)
+        for part, begin, end in parts:
+            yield Token(part, WORD, gap, effect, begin, end)
+            gap, effect = "/" if "/" in token else "", 0
+        tail, dot = token[parts[-1][2] - first :], DOT if token[-1] == "." else 0
+        number_ends = -1

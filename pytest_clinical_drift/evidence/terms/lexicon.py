@@ -4,11 +4,14 @@
 ['drug:sertraline', …, 'condition:major depressive disorder']
 """
 
+from __future__ import annotations
+
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import compress, zip_longest
+from itertools import compress
 from operator import attrgetter
 from typing import NamedTuple, TypeVar
 
@@ -54,27 +57,13 @@ class Term(NamedTuple):
     """Names the concept only if the context supports it."""
 
 
-_Match = tuple[str, Form, int]
-"""Slot, form, last token."""
-
-
+@dataclass(slots=True)
 class Node:
-    """What the words so far may be and how they may go on."""
+    """What the words so far may be, and how they may go on."""
 
-    __slots__ = ("forms", "next")
-
-    def __init__(self) -> None:
-        self.next: dict[str, Node] = {}
-        self.forms: tuple[tuple[str, Form], ...] = ()
-        """Each with its slot."""
-
-
-def _slot_of(form: Form) -> str:
-    """Terms of one slot compete: only the longest from a token is kept, and none inside another."""
-    kind = form.concept.kind
-    if (kind == WORD or form.weak) and kind != CUE:
-        return form.concept.id
-    return kind + form.concept.group if kind == QUALIFIER else kind
+    forms: tuple[tuple[str, Form], ...] = ()
+    """Each with its slot: of the terms of one slot only the longest from a token is kept, and none inside another."""
+    next: dict[str, Node] = field(default_factory=dict)
 
 
 class Lexicon:
@@ -83,13 +72,9 @@ class Lexicon:
         self._root = Node()
         self._words: set[str] = set()
         correctable: set[str] = set()
-        seen: set[tuple[str, str, bool, bool]] = set()
         for form in forms:
             self.concepts.setdefault(form.concept.id, form.concept)
-            key = (form.text, form.concept.id, form.exact, form.weak)
-            if key not in seen:
-                seen.add(key)
-                self._add(form, correctable)
+            self._add(form, correctable)
         self._typos = TypoIndex(correctable, never=frozenset(map(fold, load_vocabulary("spelling")["never_typos"])))
         self._keys = Memory(self._key)
 
@@ -104,7 +89,9 @@ class Lexicon:
             node = node.next.setdefault(word, Node())
         if not (form.exact or form.words):  # then it stands for every other spelling of these words
             node.forms = tuple(f for f in node.forms if (f[1].concept, f[1].weak) != (form.concept, form.weak))
-        node.forms = (*node.forms, (_slot_of(form), form))
+        kind = form.concept.kind
+        slot = kind + form.concept.group if kind == QUALIFIER else kind
+        node.forms = (*node.forms, (form.concept.id if (kind == WORD or form.weak) and kind != CUE else slot, form))
         self._words.update(words)
         if _is_correctable(form, len(words)):
             # Long words that are not forms of an everyday verb: "bloating" is one letter from "boating".
@@ -125,57 +112,35 @@ class Lexicon:
     def find(self, document: Document) -> list[Term]:
         """Terms of a document, by position; of one kind the longest from each token, none inside another."""
         keys = list(map(self._keys.__getitem__, document.words))
-        covered: dict[str, int] = {}
+        covered: dict[str, int] = {}  # the last token that terms of a slot hold
         found: list[Term] = []
-        for first, (node, following) in enumerate(zip_longest(map(self._root.next.get, keys), keys[1:])):
-            # Most words only begin a longer name ("the", "a"), and the next one does not go on with it.
-            if node is not None and (node.forms or following in node.next):
-                matches = self._walk(document, keys, node, first)
-                if matches:
-                    _keep_longest(matches, first, covered, found)
+        for first in range(len(keys)):
+            ends: dict[str, int] = {}
+            seen: set[str] = set()
+            for slot, form, last in reversed(self._matches(document, keys, first)):  # the longest first
+                concept = form.concept
+                if last < ends.setdefault(slot, last) or covered.get(slot, -1) >= first or concept.id in seen:
+                    continue
+                if not (form.weak and covered.get(concept.kind, -1) >= last):
+                    seen.add(concept.id)
+                    found.append(Term(concept, first, last, form.weak))
+            for slot, last in ends.items():
+                covered[slot] = max(last, covered.get(slot, -1))
         return found
 
-    def _walk(self, document: Document, keys: list[str], node: Node, first: int) -> list[_Match]:
-        """Every form that begins at a token, shortest first."""
-        matches: list[_Match] = []
-        sentences, gaps = document.sentences, document.gaps
-        last, total = first, len(keys)
-        while True:
+    def _matches(self, document: Document, keys: list[str], first: int) -> list[tuple[str, Form, int]]:
+        """Every form that begins at a token, shortest first, with its slot and last token."""
+        matches: list[tuple[str, Form, int]] = []
+        node = self._root
+        for last in range(first, document.sentence_span(first)[1]):
+            following = node.next.get(keys[last])
+            if following is None or (last > first and document.gaps[last] not in _JOINING_GAPS):
+                break
+            node = following
             for slot, form in node.forms:
                 if not (form.exact or form.words) or _is_spelled(form, document, first, last):
                     matches.append((slot, form, last))
-            last += 1
-            if last >= total:
-                return matches
-            following = node.next.get(keys[last])
-            if following is None or gaps[last] not in _JOINING_GAPS or sentences[last] != sentences[first]:
-                return matches
-            node = following
-
-
-def _keep_longest(matches: Sequence[_Match], first: int, covered: dict[str, int], terms: list[Term]) -> None:
-    """Add the longest match of every slot that no earlier term covers; at equal length every reading is kept."""
-    if len(matches) == 1:  # almost always
-        slot, form, last = matches[0]
-        end = covered.get(slot, -1)
-        if end < first and not (form.weak and covered.get(form.concept.kind, -1) >= last):
-            terms.append(Term(form.concept, first, last, form.weak))
-        if end < last:
-            covered[slot] = last
-        return
-    ends: dict[str, int] = {}
-    seen: set[str] = set()
-    for slot, form, last in reversed(matches):  # the longest first
-        concept = form.concept
-        if last < ends.setdefault(slot, last) or covered.get(slot, -1) >= first or concept.id in seen:
-            continue
-        if form.weak and covered.get(concept.kind, -1) >= last:
-            continue
-        seen.add(concept.id)
-        terms.append(Term(concept, first, last, form.weak))
-    for slot, last in ends.items():
-        if covered.get(slot, -1) < last:
-            covered[slot] = last
+        return matches
 
 
 def _is_spelled(form: Form, document: Document, first: int, last: int) -> bool:
@@ -240,13 +205,10 @@ class TermIndex:
         """The longest unit from each token."""
         self.nested: list[tuple[frozenset[str], Term]] = []
         """Each term with the ids of all that it is a kind of."""
-        self._within: dict[str, list[Term]] = {}
         for term in lexicon().find(document):
             self.by_kind[term.concept.kind].append(term)
             if term.concept.kind == UNIT:
-                known = self.units.get(term.first)
-                if known is None or known.last < term.last:
-                    self.units[term.first] = term
+                self.units.setdefault(term.first, term)
                 continue
             self.exact[term.concept.id].append(term)
             if not term.weak and (above := ids_above(term.concept)):
@@ -256,9 +218,7 @@ class TermIndex:
 
     def within(self, concept_id: str) -> list[Term]:
         """Terms that name something narrower than a concept: a drug of a class."""
-        if concept_id not in self._within:
-            self._within[concept_id] = [term for above, term in self.nested if concept_id in above]
-        return self._within[concept_id]
+        return [term for above, term in self.nested if concept_id in above]
 
     def between(self, kind: str, first: int, stop: int) -> list[Term]:
         """Terms of a kind that start from token `first` up to before `stop`."""

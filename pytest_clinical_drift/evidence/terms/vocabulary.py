@@ -217,18 +217,14 @@ def _qualifiers() -> Iterator[Form]:
 
 
 def _phrases() -> Iterator[Form]:
-    """Phrases that rules ask for by a label; they name nothing by themselves."""
+    """Phrases that name nothing by themselves: what rules ask for by a label, and cues by the number of their group."""
     findings = {f"finding {entry['name']}": entry.get("finding", ()) for entry in load_vocabulary("measurements")}
-    for label, texts in (*load_vocabulary("phrases").items(), *findings.items()):
-        concept = Concept(f"{PHRASE}:{label}", PHRASE, label, {})
-        yield from (Form(text, concept, weak=True, words=tokenise(text)) for text in map(str, texts))
-
-
-def _cues() -> Iterator[Form]:
-    """Phrases that change what a mention means; the entry of each is its group."""
+    labelled = (*load_vocabulary("phrases").items(), *findings.items())
+    groups = [(Concept(f"{PHRASE}:{label}", PHRASE, label, {}), texts) for label, texts in labelled]
     for number, group in enumerate(load_vocabulary("cues")["cues"]):
-        concept = Concept(f"{CUE}:{number}", CUE, str(number), group)
-        yield from (Form(text, concept, weak=True, words=tokenise(text)) for text in map(str, group["phrases"]))
+        groups.append((Concept(f"{CUE}:{number}", CUE, str(number), group), group["phrases"]))
+    for concept, texts in groups:
+        yield from (Form(text, concept, weak=True, words=tokenise(text)) for text in map(str, texts))
 
 
 def all_forms() -> Iterator[Form]:
@@ -241,4 +237,3 @@ def all_forms() -> Iterator[Form]:
     yield from _entries(UNIT, "units", group="dimension")
     yield from _qualifiers()
     yield from _phrases()
-    yield from _cues()

@@ -1,5 +1,6 @@
 """Keys under which the forms of one word meet: spelling, stems, light typing errors."""
 
+import re
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
 
@@ -9,6 +10,8 @@ from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary, wor
 
 # "tumour", "behavioural", "favourite"; not "mourning".
 _OUR = tuple((f"our{tail}", f"or{tail}") for tail in ("", "al", "ally", "ed", "ing", "ite", "able", "er"))
+_ACHE = re.compile(r"(?<![aeiou])aches$")
+"""The plural of "headache"; not of "coach"."""
 _AMERICAN = (*_OUR, ("ised", "ized"), ("ising", "izing"), ("ise", "ize"), ("yse", "yze"), ("tre", "ter"))
 
 
@@ -17,7 +20,7 @@ def _fold(word: str) -> str:
         return word
     if word.endswith("ies") and len(word) > 4:
         word = word[:-3] + "y"
-    elif word.endswith(("sses", "xes", "ches", "shes")) and not _is_ache(word):
+    elif word.endswith(("sses", "xes", "ches", "shes")) and not _ACHE.search(word):
         word = word[:-2]
     elif word.endswith("s") and not word.endswith(("ss", "us")) and not (word.endswith("is") and len(word) > 5):
         word = word[:-1]
@@ -29,11 +32,6 @@ def _fold(word: str) -> str:
         if word.endswith(british):
             return word[: -len(british)] + american
     return word
-
-
-def _is_ache(word: str) -> bool:
-    """ "headaches" is the plural of "headache", "coaches" that of "coach"."""
-    return word.endswith("aches") and word[-6:-5] not in ("a", "e", "i", "o", "u")
 
 
 fold = Memory(_fold).__getitem__

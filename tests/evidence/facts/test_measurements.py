@@ -25,6 +25,8 @@ def found(text: str, fact: str) -> tuple[str, bool]:
         ("blood pressure 150/95", "BP 150/95 mmHg today"),
         ("weight 60 kg", "Weighs 60\u00a0kg"),
         ("weight 60 kg", "Weighs 132 lb"),
+        ("platelets 250 x10^9/L", "Platelets 250 x10⁹/L."),
+        ("platelets 250 x 10⁹/L", "Platelets 250 × 10^9/L."),
         ("INR 2.9", "Warfarin with a target INR of 2.5 to 3.5. The most recent INR was 2.9."),
     ],
 )
