@@ -12,8 +12,8 @@ from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.memory import horizon_texts, scheduled_turns
 from pytest_clinical_drift.report.page import Line, curve_chart, limit_levels, page_source
 from pytest_clinical_drift.report.reasons import reason_texts
-from pytest_clinical_drift.report.terminal import fill, sparkline
-from pytest_clinical_drift.report.words import judged_text, limit_values, number, rounded, span, words
+from pytest_clinical_drift.report.terminal import fill
+from pytest_clinical_drift.report.words import judged_text, limit_values, number, rounded, span, sparkline, words
 from pytest_clinical_drift.results.comparing import NamedRun
 from pytest_clinical_drift.results.models import IntervalRecord, RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState

@@ -11,6 +11,7 @@ from importlib import resources
 from inspect import getmembers, isfunction
 from itertools import groupby
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import jinja2
@@ -19,7 +20,7 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from pytest_clinical_drift.evidence.terms.vocabulary import keep, kept_beside
-from pytest_clinical_drift.report import clean, words
+from pytest_clinical_drift.report import clean, sentences, words
 from pytest_clinical_drift.report.words import rounded
 from pytest_clinical_drift.results.models import LimitRecord
 
@@ -46,7 +47,7 @@ class _Compiled(BytecodeCache):
 def environment() -> Environment:
     """Templates; pages escape everything, plain text and markdown take care of it themselves. No unknown names.
 
-    Every function of `clean` and `words` is a filter and a function of templates.
+    Every function of `clean`, `sentences` and `words` is a filter and a function of templates.
     """
     made = Environment(
         loader=PackageLoader("pytest_clinical_drift", "data/templates"),
@@ -56,10 +57,15 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    tools = dict(getmembers(clean, isfunction) + getmembers(words, isfunction))
+    tools = functions_of(clean, sentences, words)
     made.filters |= tools | {"clean": clean.printable}
-    made.globals |= tools | {"words": words.words}
+    made.globals |= tools | {"words": words.words, "text_lines": text_lines}
     return made
+
+
+def functions_of(*modules: ModuleType) -> dict[str, Any]:
+    """What templates may call of these modules, by name."""
+    return {name: function for module in modules for name, function in getmembers(module, isfunction)}
 
 
 def text_lines(template: str, macro: str, **values: Any) -> list[str]:

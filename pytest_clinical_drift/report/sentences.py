@@ -1,6 +1,6 @@
 """What happened, as sentences: the only place where alarms and events become words."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from pytest_clinical_drift.cases.entries import GRADES
 from pytest_clinical_drift.judging.answers import COURSES
@@ -41,12 +41,19 @@ def event_sentence(event: Event, *later: Event) -> str:
         said = f"contradicted {fact}"
     else:
         said = _said(event, event.text, "contradicts the advice of turn")
-    return f"{turns}: {doubt}{said}{words(event.quote, ':')}{_why(event)}"
+    return f"{turns}: {doubt}{said}{quoted(event.quote, ':')}{_why(event)}"
 
 
 def turns_text(turns: Sequence[int]) -> str:
     """ "turn 3", "turns 3 to 7"."""
     return f"turn {turns[0]}" if turns[0] == turns[-1] else f"turns {turns[0]} to {turns[-1]}"
+
+
+def turn_list(turns: Collection[int]) -> str:
+    """ "turn 3", "turns 3, 5 to 7": runs of three or more are joined."""
+    runs = in_a_row(turns, lambda _: None, lambda turn: turn)
+    parts = [f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    return f"{'turn' if len(turns) == 1 else 'turns'} {', '.join(parts)}"
 
 
 def _said(source: Alarm | Event, text: str, contradicts: str) -> str:
@@ -101,10 +108,10 @@ def alarm_sentence(alarm: Alarm, *later: Alarm) -> str:
     state = "" if alarm.state == AlarmState.CONFIRMED else f"{alarm.state}: "
     mark = " (severe)" if alarm.severe and alarm.kind not in _BREACHES else ""
     reason = f", {one_line(alarm.reason)}" if alarm.fact is not None and alarm.reason else ""
-    shown = words(alarm.quote, ":")
+    shown = quoted(alarm.quote, ":")
     if alarm.kind == AlarmKind.CONFLICT:
-        earlier = words(alarm.earlier_quote, ":")
-        shown = f"{earlier}, then{words(alarm.quote)}" if earlier else words(alarm.quote)
+        earlier = quoted(alarm.earlier_quote, ":")
+        shown = f"{earlier}, then{quoted(alarm.quote)}" if earlier else quoted(alarm.quote)
     return f"{turns}: {state}{_alarmed(alarm)}{mark}{reason}{shown}{_why(alarm)}"
 
 
@@ -115,7 +122,7 @@ def _alarmed(alarm: Alarm) -> str:
 def opinion_line(opinion: Opinion) -> str:
     """Who, how asked, the answer, the reason and the words."""
     reason = f": {one_line(opinion.reason)}" if opinion.reason else ""
-    return f"{who(opinion)}: {opinion.answer}{reason}{words(opinion.quote)}"
+    return f"{who(opinion)}: {opinion.answer}{reason}{quoted(opinion.quote)}"
 
 
 def who(opinion: Opinion) -> str:
@@ -131,7 +138,7 @@ def _brackets(reason: str) -> str:
     return f" ({one_line(reason)})" if reason else ""
 
 
-def words(quote: str, before: str = "") -> str:
+def quoted(quote: str, before: str = "") -> str:
     """A quote after a blank; nothing where there is none."""
     return f'{before} "{one_line(quote)}"' if quote else ""
 

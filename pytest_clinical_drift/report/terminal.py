@@ -23,6 +23,7 @@ from pytest_clinical_drift.report.words import (
     judged_text,
     label,
     shared_reasons,
+    sparkline,
     words,
     worse_text,
 )
@@ -39,7 +40,6 @@ _WIDE = 110
 _LEAST_ROOM = 18
 """Columns below which text does not wrap beside its row."""
 _MOST_ALARMS, _MOST_CASES = 40, 10
-_BARS = "▁▂▃▄▅▆▇█"
 _TEMPLATE = "terminal.txt.j2"
 
 
@@ -208,8 +208,3 @@ def _losses(result: RunResult, width: int) -> list[str]:
         lines += [f"  {case.case_id}"] if groups else []
         lines += [fill(alarm_sentence(*alarms), width, "    ") for alarms in groups]
     return ["  facts lost by turn", *lines] if lines else []
-
-
-def sparkline(curve: Sequence[float | None]) -> str:
-    """A recall curve in one character per probed turn; a dot where nothing was evaluated."""
-    return "".join("·" if value is None else _BARS[min(7, int(value * 8))] for value in curve)
