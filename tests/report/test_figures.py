@@ -240,12 +240,12 @@ def test_judge_below_its_floor_is_shown_only() -> None:
 
 def test_chart_has_a_text_alternative_and_keeps_gaps() -> None:
     """A missing turn breaks the line; the label reads the values aloud."""
-    line = Line("mean", [1.0, None, 0.5, 0.25], "line-main")
-    chart = curve_chart("Recall", [line], levels=[Level("0.8", 0.8)], marker=(4, "T4"))
+    line = Line("mean", {1: 1.0, 2: None, 3: 0.5, 4: 0.25}, "line-main")
+    chart = curve_chart("Recall", 4, [line], levels=[Level("0.8", 0.8)], marker=(4, "T4"))
     assert 'aria-label="Recall. mean: 1.00, not evaluated, 0.50, 0.25"' in chart
     assert chart.count("<polyline") == 1
     assert chart.count("<circle") == 3
-    assert curve_chart("Recall", [Line("mean", [], "line-main")]) == ""
+    assert curve_chart("Recall", 0, [Line("mean", {}, "line-main")]) == ""
     assert sparkline([0.5, None, 1.0]) == "▅·█"
 
 
