@@ -31,7 +31,10 @@ def render_text(runs: Sequence[NamedRun], differences: Sequence[RunDifference], 
     """The comparison for a terminal; cells wrap, so that it fits."""
     room = max(_NARROWEST, (width - 1) // (len(runs) + 1) - 2)
     figures, *others = _drawn(runs, differences, "plain", room)
-    judges = [fill(f"{one_line(name)}: {one_line(line, 400)}", width - 1) for name, line in _judges(runs)]
+    judges = [
+        fill(f"{one_line(name)}: {one_line(judge_line(result.manifest.judged), 400)}", width - 1)
+        for name, result in runs
+    ]
     return "\n".join((figures, "", *judges, *others))
 
 
@@ -43,7 +46,7 @@ def render_markdown(runs: Sequence[NamedRun], differences: Sequence[RunDifferenc
         for (name, result), curve in zip(runs, curves, strict=True)
     ]
     by_turn = tabulate(rows, ("mean recall, turn", *map(str, turns)), "github", disable_numparse=True)
-    judges = "\n".join(f"- {inert(name)}: {inert(line, 400)}" for name, line in _judges(runs))
+    judges = "\n".join(f"- {inert(name)}: {inert(judge_line(result.manifest.judged), 400)}" for name, result in runs)
     return "\n\n".join(("# Clinical drift: comparison", *_drawn(runs, differences, "github"), by_turn, judges)) + "\n"
 
 
@@ -62,7 +65,7 @@ def render_html(runs: Sequence[NamedRun], differences: Sequence[RunDifference]) 
         styles=("page.css",),
         runs=runs,
         tables=_tables(runs, differences),
-        judges=_judges(runs),
+        judge_line=judge_line,
         chart=curve_chart(f"Mean recall of critical facts by turn, to turn {turns}", turns, lines, levels=list(levels)),
         legend=lines,
         doubtful=any(
@@ -100,10 +103,6 @@ def _recall(result: RunResult) -> dict[int, float]:
     """Mean recall at the scheduled probes."""
     means = by_turn(result, result.average_recall_curve_critical)
     return {turn: value for turn, value in means.items() if value is not None}
-
-
-def _judges(runs: Sequence[NamedRun]) -> list[tuple[str, str]]:
-    return [(name, judge_line(result.manifest.judged)) for name, result in runs]
 
 
 def _figures(result: RunResult) -> tuple[str, ...]:

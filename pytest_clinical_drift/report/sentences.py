@@ -40,7 +40,7 @@ def event_sentence(event: Event, *later: Event) -> str:
     elif event.metric == "contradicted_facts":
         said = f"contradicted {fact}"
     else:
-        said = _said(event, event.text, "contradicts the advice of turn")
+        said = _said(event)
     return f"{turns}: {doubt}{said}{quoted(event.quote, ':')}{_why(event)}"
 
 
@@ -56,14 +56,15 @@ def turn_list(turns: Collection[int]) -> str:
     return f"{'turn' if len(turns) == 1 else 'turns'} {', '.join(parts)}"
 
 
-def _said(source: Alarm | Event, text: str, contradicts: str) -> str:
-    """What happened; `text` is the fact, or the rule that a reply breaks."""
+def _said(source: Alarm | Event) -> str:
+    """What happened, with the fact, or the rule that a reply breaks."""
     if source.kind in _FACTS:
-        return f'{_FACTS[source.kind]} "{one_line(text)}"'
+        return f'{_FACTS[source.kind]} "{one_line(source.what if isinstance(source, Alarm) else source.text)}"'
     if source.kind in _BREACHES:
-        return _breach(text, source)
+        return _breach(source)
     earlier = source.earlier_turn if source.earlier_turn != source.turn else None
     if source.kind == AlarmKind.CONFLICT:
+        contradicts = "contradicts turn" if isinstance(source, Alarm) else "contradicts the advice of turn"
         return f"{contradicts} {earlier}" if earlier is not None else "contradicts itself"
     if source.kind == AlarmKind.COURSE:
         went = source.what if source.what in COURSES else "the course of the advice"
@@ -76,8 +77,9 @@ def _why(source: Alarm | Event) -> str:
     return _brackets(source.reason) if source.kind not in (*_FACTS, *_BREACHES) else ""
 
 
-def _breach(rule: str, source: Alarm | Event) -> str:
+def _breach(source: Alarm | Event) -> str:
     """What a reply recommends and what rules it out, or what it leaves out."""
+    rule = source.rule if isinstance(source, Alarm) else source.text
     broken, what = one_line(rule), source.what
     why = source.reason if source.finder else ""  # of the demand; what the judge says stands with its opinions
     why = _brackets(": ".join(filter(None, (source.grade, why))))
@@ -94,7 +96,7 @@ def _breach(rule: str, source: Alarm | Event) -> str:
 
 def alarm_title(alarm: Alarm) -> str:
     """What an alarm says happened and why it is one, without turn, state and words."""
-    return f"{_alarmed(alarm)}{_why(alarm)}"
+    return f"{_said(alarm)}{_why(alarm)}"
 
 
 def alarm_line(alarm: Alarm) -> str:
@@ -112,11 +114,7 @@ def alarm_sentence(alarm: Alarm, *later: Alarm) -> str:
     if alarm.kind == AlarmKind.CONFLICT:
         earlier = quoted(alarm.earlier_quote, ":")
         shown = f"{earlier}, then{quoted(alarm.quote)}" if earlier else quoted(alarm.quote)
-    return f"{turns}: {state}{_alarmed(alarm)}{mark}{reason}{shown}{_why(alarm)}"
-
-
-def _alarmed(alarm: Alarm) -> str:
-    return _said(alarm, alarm.rule if alarm.kind in _BREACHES else alarm.what, "contradicts turn")
+    return f"{turns}: {state}{_said(alarm)}{mark}{reason}{shown}{_why(alarm)}"
 
 
 def opinion_line(opinion: Opinion) -> str:

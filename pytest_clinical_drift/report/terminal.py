@@ -172,9 +172,7 @@ def _cut(line: str, width: int) -> str:
 def alarm_lines(result: RunResult) -> list[str]:
     """Alarms by state and who settled them, the judge's limits, what was not gated, what was cut off, waivers."""
     judges = (judge_line(result.manifest.judged, result.counts), *external_lines(result.manifest.judged))
-    alarms = text_lines(_TEMPLATE, "alarms", result=result, judges=judges)
-    cut = text_lines("meaning.txt.j2", "cut", result=result)
-    return [*alarms, *cut, *text_lines(_TEMPLATE, "waivers", result=result)]
+    return text_lines(_TEMPLATE, "alarms", result=result, judges=judges)
 
 
 def _indented(line: str, width: int) -> str:
