@@ -22,7 +22,6 @@ Transcripts = Mapping[str, Sequence[Transcript]]
 """Conversations by case."""
 
 _IN_SUMMARIES = {"lost", "contradicted", "stale", "invented", "misreported"}
-_STATES = (AlarmState.CONFIRMED, AlarmState.OPEN, AlarmState.DISMISSED)
 _TEXT_LIMIT = 12_000
 """Longest reply or summary shown whole; the transcript file always has all of it."""
 _SYMBOLS = {"retained": "●", "partial": "◐", "contradicted": "✕", "absent": "○", "stale": "↺", "open": "?"}
@@ -107,7 +106,7 @@ def _replies_behind(alarms: Sequence[Alarm], exchanges: Iterable[Exchange]) -> d
 
 
 def _gravity(group: AlarmGroup) -> tuple[object, ...]:
-    rank = _STATES.index(group.state), grade_rank(group.first.grade), kind_rank(group.first.kind)
+    rank = [*AlarmState].index(group.state), grade_rank(group.first.grade), kind_rank(group.first.kind)
     return not group.severe, *rank, group.case, group.turns[0]
 
 

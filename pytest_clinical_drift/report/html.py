@@ -184,8 +184,7 @@ def _hazard(
         things[group.case, group.state, group.title].append(group)
     also = {case: [name for name in hazards_of.get(case, ()) if name != row.hazard] for case in row.cases}
     shown = sorted(things.values(), key=lambda groups: bool(also[groups[0].case]))[:most]
-    first = [min(groups, key=lambda group: group.turns[0]) for groups in shown]
-    charges = [{"group": group, "also": also[group.case]} for group in first]
+    charges = [(min(groups, key=lambda group: group.turns[0]), also[groups[0].case]) for groups in shown]
     return {"row": row, "findings": charges, "more": len(found) - sum(map(len, shown))}
 
 

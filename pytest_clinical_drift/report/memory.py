@@ -51,9 +51,7 @@ def horizon_text(horizon: Horizon | None) -> str:
     if horizon is None:
         return "not evaluated"
     last = last_above(horizon)
-    point = f"turn {last}" if last else "before turn 1"
-    if horizon.point is None:
-        point = f"at least {last}"
+    point = f"at least {last}" if horizon.point is None else f"turn {last}" if last else "before turn 1"
     if horizon.low is None:
         return f"{point} (no interval below {FEWEST_CASES} cases)"
     if (horizon.point is None and horizon.low == horizon.probed_to) or (horizon.low == 0 and horizon.high == 1):

@@ -148,23 +148,20 @@ def curve_chart(
     def y(value: float) -> str:
         return f"{top + (1 - min(1.0, max(0.0, value))) * (low - top):.1f}"
 
-    source = (
-        environment()
-        .get_template("chart.svg.j2")
-        .render(
-            title=title,
-            lines=[(line, *_curve(line.values, held)) for line in lines],
-            levels=levels,
-            edge=[(turn, high) for turn, _, high in band] + [(turn, low) for turn, low, _ in reversed(band)],
-            held=held,
-            marker=marker,
-            turns=turns,
-            x=x,
-            y=y,
-            size=_SIZE | {"top": top},
-            ticks=ticks,
-            tokens=_token_labels(ticks, tokens or {}),
-        )
+    chart = environment().get_template("chart.svg.j2")
+    source = chart.render(
+        title=title,
+        lines=[(line, *_curve(line.values, held)) for line in lines],
+        levels=levels,
+        edge=[(turn, high) for turn, _, high in band] + [(turn, low) for turn, low, _ in reversed(band)],
+        held=held,
+        marker=marker,
+        turns=turns,
+        x=x,
+        y=y,
+        size=_SIZE | {"top": top},
+        ticks=ticks,
+        tokens=_token_labels(ticks, tokens or {}),
     )
     return Markup(source)
 

@@ -9,13 +9,7 @@ from pytest_clinical_drift.report.headlines import case_headline, review_sentenc
 from pytest_clinical_drift.report.judge_text import external_lines, judge_line
 from pytest_clinical_drift.report.memory import memory_lines, probe_cells
 from pytest_clinical_drift.report.page import text_lines
-from pytest_clinical_drift.report.reasons import (
-    reason_text,
-    rests_on,
-    shared_lines,
-    ungated_lines,
-    what_this_means,
-)
+from pytest_clinical_drift.report.reasons import reason_text, rests_on, shared_lines, ungated_lines, what_this_means
 from pytest_clinical_drift.report.sentences import alarm_sentence, opinion_line, worst_first
 from pytest_clinical_drift.report.words import (
     counted,
