@@ -93,7 +93,7 @@ def alarm_groups(cases: Iterable[CaseResult], transcripts: Transcripts | None = 
         exchanges = [exchange for talk in talks if talk.repeat == run.repeat for exchange in talk.exchanges]
         for number, alarms in enumerate(findings_of(run), start=1):
             fact, replies = alarms[0].fact, _replies_behind(alarms, exchanges)
-            row = [(turn.turn, *_cells(turn.findings, [fact])) for turn in run.turns if turn.probed and fact]
+            row = [(turn.turn, _cells(turn.findings, [fact])[0]) for turn in run.turns if turn.probed and fact]
             groups.append(AlarmGroup(f"alarm-{place}-{number}", run.case_id, place, alarms, row, replies))
     return sorted(groups, key=_gravity)
 

@@ -151,7 +151,7 @@ def curve_chart(
     chart = environment().get_template("chart.svg.j2")
     source = chart.render(
         title=title,
-        lines=[(line, *_curve(line.values, held)) for line in lines],
+        lines=[(line, *_curve(line.values, turns, held)) for line in lines],
         levels=levels,
         edge=[(turn, high) for turn, _, high in band] + [(turn, low) for turn, low, _ in reversed(band)],
         held=held,
@@ -181,11 +181,13 @@ def _token_labels(ticks: Sequence[int], tokens: Mapping[int, float]) -> list[tup
     return [(tick, f"{count:,.0f}" if count < 1_000 else f"{count / 1_000:.1f}k") for tick, count in counts]
 
 
-def _curve(values: Mapping[int, float | None], limits: Sequence[float]) -> tuple[list[list[tuple[int, float]]], str]:
+def _curve(
+    values: Mapping[int, float | None], turns: int, limits: Sequence[float]
+) -> tuple[list[list[tuple[int, float]]], str]:
     """Turns and values of its unbroken stretches; and the values as a screen reader says them, with their turns where
     others are left out."""
     points = groupby(values.items(), key=lambda point: point[1] is not None)
     stretches = [[(turn, value) for turn, value in stretch if value is not None] for known, stretch in points if known]
     said = {turn: "not evaluated" if value is None else rounded(value, limits=limits) for turn, value in values.items()}
-    every = len(said) == max(said, default=0)
-    return stretches, ", ".join(text if every else f"turn {turn} {text}" for turn, text in said.items())
+    texts = [text if len(said) == turns else f"turn {turn} {text}" for turn, text in said.items()]
+    return stretches, ", ".join(texts)

@@ -38,8 +38,9 @@ _TEMPLATE = "terminal.txt.j2"
 
 
 def fill(text: str, width: int, indent: str = "") -> str:
-    """Prose broken to a width, continued lines indented."""
-    return textwrap.fill(text, max(_NARROWEST, width), initial_indent=indent, subsequent_indent=indent + "    ")
+    """Prose broken to a width, behind an indent besides its own; continued lines are indented further."""
+    indent += " " * (len(text) - len(text.lstrip()))
+    return textwrap.fill(text.strip(), max(_NARROWEST, width), initial_indent=indent, subsequent_indent=indent + "    ")
 
 
 # -- one case
@@ -146,9 +147,9 @@ def render_summary(
         [fill(line, width, "  ") for line in alarm_lines(result)],
         _worst_cases(result, width),
         _losses(result, width) if verbosity > 0 else [],
-        [_indented(line, width) for line in memory_lines(result)],
+        [fill(line, width, "  ") for line in memory_lines(result)],
         [f"  {line}" for line in table_lines(probed, words("probes"), width - 2)] if probed else [],
-        [_indented(line, width) for line in (*ungated_lines(result), *origin)],
+        [fill(line, width, "  ") for line in (*ungated_lines(result), *origin)],
         [verdict, *reused, *reviewed],
         [textwrap.fill(what_this_means(result), width)],
     ]
@@ -167,11 +168,6 @@ def alarm_lines(result: RunResult) -> list[str]:
     """Alarms by state and who settled them, the judge's limits, what was not gated, what was cut off, waivers."""
     judges = (judge_line(result.manifest.judged, result.counts), *external_lines(result.manifest.judged))
     return text_lines(_TEMPLATE, "alarms", result=result, judges=judges)
-
-
-def _indented(line: str, width: int) -> str:
-    depth = len(line) - len(line.lstrip())
-    return fill(line.strip(), width, " " * (depth + 2))
 
 
 def _worst_cases(result: RunResult, width: int) -> list[str]:
