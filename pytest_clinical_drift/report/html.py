@@ -128,7 +128,8 @@ def _sign_values(result: RunResult, standing: Standing, groups: Sequence[AlarmGr
     room = _ROOM - (_JUDGE if result.manifest.judged else 0)
     fits = _CROWDED if standing.hazards and lines > room else _MOST
     charged = [group for group in severe if group.state != AlarmState.DISMISSED]
-    hazards = sorted(standing.hazards, key=_urgency)
+    # failed first, then what no case covers or was not run, then the other verdicts
+    hazards = sorted(standing.hazards, key=lambda row: WORST_FIRST.index(row.verdict) if row.verdict else 0.5)
     return {
         "standing": standing,
         "fits": fits,
@@ -186,8 +187,3 @@ def _hazard(
     shown = sorted(things.values(), key=lambda groups: bool(also[groups[0].case]))[:most]
     charges = [(min(groups, key=lambda group: group.turns[0]), also[groups[0].case]) for groups in shown]
     return {"row": row, "findings": charges, "more": len(found) - sum(map(len, shown))}
-
-
-def _urgency(row: HazardRow) -> float:
-    """Failed first, then what no case covers or was not run, then the other verdicts."""
-    return 0.5 if row.verdict is None else WORST_FIRST.index(row.verdict)

@@ -45,11 +45,10 @@ def publish_markdown(result: RunResult, slug: str) -> list[str]:
 
 def workflow_commands(result: RunResult) -> list[str]:
     """GitHub workflow commands, one per case that failed, could not be run, or is unsettled."""
-    lines = [
-        ("error" if case.verdict == Verdict.FAIL else "warning", f"{case.case_id}: {headlines.what_happened(case)}")
-        for case in result.cases
-        if case.verdict in _TROUBLED
-    ]
-    return [
-        f"::{level} title=clinical drift::{one_line(text, LONGEST_LINE).replace('%', '%25')}" for level, text in lines
-    ]
+    commands = []
+    for case in result.cases:
+        if case.verdict in _TROUBLED:
+            level = "error" if case.verdict == Verdict.FAIL else "warning"
+            text = one_line(f"{case.case_id}: {headlines.what_happened(case)}", LONGEST_LINE).replace("%", "%25")
+            commands.append(f"::{level} title=clinical drift::{text}")
+    return commands
