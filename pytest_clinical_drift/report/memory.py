@@ -22,15 +22,12 @@ def memory_lines(result: RunResult) -> list[str]:
     memory = result.memory
     if memory is None:
         return []
-    long, horizons = memory.turns > SLOPE_TURNS, horizon_lines(result)
+    long, horizons = memory.turns > SLOPE_TURNS, horizon_lines(result, memory)
     return text_lines(_TEMPLATE, "lines", result=result, memory=memory, long=long, horizons=horizons)
 
 
-def horizon_lines(result: RunResult) -> list[str]:
+def horizon_lines(result: RunResult, memory: Memory) -> list[str]:
     """Both horizons, each as a mean, and the hard stop that was lost first."""
-    memory = result.memory
-    if memory is None:
-        return []
     lost = first_lost(result, memory)
     return text_lines(_TEMPLATE, "horizons", memory=memory, horizon=horizon_texts(memory), lost=lost)
 
@@ -81,9 +78,8 @@ def first_lost(result: RunResult, memory: Memory) -> list[str]:
         and alarm.state != AlarmState.DISMISSED
     ]
     lost.sort(key=lambda pair: (pair[0].turn, pair[0].state == AlarmState.OPEN))
-    sure = next((pair for pair in lost if pair[0].state == AlarmState.CONFIRMED), None)
-    shown = [pair for pair in lost[:1] if pair is not sure] + ([sure] if sure else [])
-    return [f"case {case}, {alarm_line(alarm)}" for alarm, case in shown]
+    sure = [pair for pair in lost if pair[0].state == AlarmState.CONFIRMED]
+    return [f"case {case}, {alarm_line(alarm)}" for alarm, case in dict.fromkeys((*lost[:1], *sure[:1]))]
 
 
 def by_turn(result: RunResult, curve: Curve) -> dict[int, float | None]:
