@@ -148,16 +148,14 @@ def _refused(request: Request) -> Reply | None:
 async def _ask_all_at_once(scheduler: _Scheduler, subject: ConcurrentSubject) -> None:
     """Everything that can be asked is in flight; the subject finds its own pace."""
 
-    async def ask(request: Request, group: asyncio.TaskGroup) -> None:
-        send(scheduler.deliver(request, await subject.ask(request)), group)
-
-    def send(requests: Sequence[Request], group: asyncio.TaskGroup) -> None:
-        for request in requests:
-            group.create_task(ask(request, group))
-
     async def converse() -> None:
+        async def ask(request: Request) -> None:
+            for following in scheduler.deliver(request, await subject.ask(request)):
+                group.create_task(ask(following))
+
         async with asyncio.TaskGroup() as group:
-            send(scheduler.admit(), group)
+            for request in scheduler.admit():
+                group.create_task(ask(request))
 
     conversations = asyncio.create_task(converse())
     try:

@@ -9,11 +9,11 @@ from pytest_clinical_drift.metrics.intervals import Interval, over_cases
 from pytest_clinical_drift.report.clean import inert, one_line
 from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.judge_text import judge_line
-from pytest_clinical_drift.report.memory import horizon_texts, scheduled_turns
+from pytest_clinical_drift.report.memory import by_turn, horizon_texts
 from pytest_clinical_drift.report.page import Line, curve_chart, limit_levels, page_source
 from pytest_clinical_drift.report.reasons import reason_texts
-from pytest_clinical_drift.report.terminal import fill, sparkline
-from pytest_clinical_drift.report.words import judged_text, limit_values, number, rounded, span, words
+from pytest_clinical_drift.report.terminal import fill
+from pytest_clinical_drift.report.words import judged_text, limit_values, number, rounded, span, sparkline, words
 from pytest_clinical_drift.results.comparing import NamedRun
 from pytest_clinical_drift.results.models import IntervalRecord, RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState
@@ -31,38 +31,42 @@ def render_text(runs: Sequence[NamedRun], differences: Sequence[RunDifference], 
     """The comparison for a terminal; cells wrap, so that it fits."""
     room = max(_NARROWEST, (width - 1) // (len(runs) + 1) - 2)
     figures, *others = _drawn(runs, differences, "plain", room)
-    judges = [fill(f"{one_line(name)}: {one_line(line, 400)}", width - 1) for name, line in _judges(runs)]
+    judges = [
+        fill(f"{one_line(name)}: {one_line(judge_line(result.manifest.judged), 400)}", width - 1)
+        for name, result in runs
+    ]
     return "\n".join((figures, "", *judges, *others))
 
 
 def render_markdown(runs: Sequence[NamedRun], differences: Sequence[RunDifference]) -> str:
-    curves = [_by_turn(result) for _, result in runs]
+    curves = [_recall(result) for _, result in runs]
     turns = sorted({turn for curve in curves for turn in curve})
     rows = [
         (inert(name), *(_figure(result, "recall_at_t10", curve.get(turn)) for turn in turns))
         for (name, result), curve in zip(runs, curves, strict=True)
     ]
     by_turn = tabulate(rows, ("mean recall, turn", *map(str, turns)), "github", disable_numparse=True)
-    judges = "\n".join(f"- {inert(name)}: {inert(line, 400)}" for name, line in _judges(runs))
+    judges = "\n".join(f"- {inert(name)}: {inert(judge_line(result.manifest.judged), 400)}" for name, result in runs)
     return "\n\n".join(("# Clinical drift: comparison", *_drawn(runs, differences, "github"), by_turn, judges)) + "\n"
 
 
 def render_html(runs: Sequence[NamedRun], differences: Sequence[RunDifference]) -> str:
+    curves = [result.average_recall_curve_critical for _, result in runs]
+    probed = sorted({turn for _, result in runs for turn in _recall(result)})
     lines = [
-        Line(name, result.average_recall_curve_critical, style)
-        for (name, result), style in zip(runs, cycle(_STYLES), strict=False)
+        Line(run.name, {turn: curve[turn - 1] for turn in probed if turn <= len(curve)}, style)
+        for run, curve, style in zip(runs, curves, cycle(_STYLES), strict=False)
     ]
-    title = f"Mean recall of critical facts by turn, to turn {max(len(line.values) for line in lines)}"
+    turns = max(map(len, curves))
     # the limits that each run was held to; the same ones once
     levels = dict.fromkeys(level for _, result in runs for level in limit_levels(result.limits.get("recall_at_t10")))
-    probed = sorted({turn for _, result in runs for turn in _by_turn(result)})
     return page_source(
         "compare.html.j2",
         styles=("page.css",),
         runs=runs,
         tables=_tables(runs, differences),
-        judges=_judges(runs),
-        chart=curve_chart(title, lines, levels=list(levels), probed=probed),
+        judge_line=judge_line,
+        chart=curve_chart(f"Mean recall of critical facts by turn, to turn {turns}", turns, lines, levels=list(levels)),
         legend=lines,
         doubtful=any(
             result.average_worst_recall_curve_critical != result.average_recall_curve_critical for _, result in runs
@@ -95,15 +99,10 @@ def _tables(runs: Sequence[NamedRun], differences: Sequence[RunDifference]) -> l
     return tables
 
 
-def _by_turn(result: RunResult) -> dict[int, float]:
+def _recall(result: RunResult) -> dict[int, float]:
     """Mean recall at the scheduled probes."""
-    curve = result.average_recall_curve_critical
-    shown = scheduled_turns(result) or range(1, len(curve) + 1)
-    return {turn: value for turn in shown if (value := curve[turn - 1]) is not None}
-
-
-def _judges(runs: Sequence[NamedRun]) -> list[tuple[str, str]]:
-    return [(name, judge_line(result.manifest.judged)) for name, result in runs]
+    means = by_turn(result, result.average_recall_curve_critical)
+    return {turn: value for turn, value in means.items() if value is not None}
 
 
 def _figures(result: RunResult) -> tuple[str, ...]:
@@ -135,7 +134,7 @@ def _figures(result: RunResult) -> tuple[str, ...]:
         f"{'–' if rate is None or rate.value is None else judged_text(rate)} ({result.knowledge_conflict_pairs})",
         f"{confirmed} ({waiting})",
         " / ".join(str(count) for count, _ in result.findings.values()) or "–",
-        sparkline(list(_by_turn(result).values())),
+        sparkline(list(_recall(result).values())),
         run_headline(result),
     )
 

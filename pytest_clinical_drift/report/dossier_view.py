@@ -12,11 +12,9 @@ from typing import Any
 from pytest_clinical_drift.evidence.findings import visible
 from pytest_clinical_drift.judging.rulings import Opinion
 from pytest_clinical_drift.report.clean import Mark, marked, quote_marks
-from pytest_clinical_drift.report.headlines import case_headline
-from pytest_clinical_drift.report.reasons import reason_text
 from pytest_clinical_drift.report.sentences import alarm_title, grade_rank, kind_rank, turns_text
 from pytest_clinical_drift.results.models import CaseResult
-from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState, CaseAssessment, SettledFact
+from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, CaseAssessment, SettledFact
 from pytest_clinical_drift.transcript import Exchange, Transcript
 from pytest_clinical_drift.verdict.case import findings_of
 
@@ -24,14 +22,10 @@ Transcripts = Mapping[str, Sequence[Transcript]]
 """Conversations by case."""
 
 _IN_SUMMARIES = {"lost", "contradicted", "stale", "invented", "misreported"}
-_IN_EITHER = {"to_judge", "leak"}
-"""The alarm says in which."""
-_STATES = (AlarmState.CONFIRMED, AlarmState.OPEN, AlarmState.DISMISSED)
 _TEXT_LIMIT = 12_000
 """Longest reply or summary shown whole; the transcript file always has all of it."""
 _SYMBOLS = {"retained": "●", "partial": "◐", "contradicted": "✕", "absent": "○", "stale": "↺", "open": "?"}
-_NOT_HELD = "not true of the patient at that turn, or not evaluated"
-_BLANK = {"style": "blank", "symbol": "", "title": _NOT_HELD, "text": ""}
+_BLANK = {"style": "blank", "symbol": "", "title": "not true of the patient at that turn, or not evaluated", "text": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +37,8 @@ class AlarmGroup:
     place: str
     """What anchors of the conversation begin with."""
     alarms: Sequence[Alarm]
-    row: Sequence[Mapping[str, Any]]
-    """The fact on every turn."""
+    row: Sequence[tuple[int, Mapping[str, str]]]
+    """Turns, and what each summary says of the fact."""
     replies: Mapping[int, str]
     """By turn, the replies of which a finding on them quotes no words: what stands there instead of what is missing."""
 
@@ -85,10 +79,6 @@ class AlarmGroup:
                 told = alarm
         return "; ".join(parts)
 
-    def title_at(self, turn: int) -> str:
-        """What happened on one of its turns, with the fact as it was true then."""
-        return next(alarm_title(alarm) for alarm in self.alarms if alarm.turn == turn)
-
     @property
     def opinions(self) -> list[tuple[int, Opinion]]:
         return [(alarm.turn, opinion) for alarm in self.alarms for opinion in alarm.answers]
@@ -102,25 +92,21 @@ def alarm_groups(cases: Iterable[CaseResult], transcripts: Transcripts | None = 
         place, talks = run_name(run), (transcripts or {}).get(run.case_id, ())
         exchanges = [exchange for talk in talks if talk.repeat == run.repeat for exchange in talk.exchanges]
         for number, alarms in enumerate(findings_of(run), start=1):
-            row = _fact_row(run, alarms[0].fact) if alarms[0].fact else []
-            replies = _replies_behind(alarms, exchanges)
+            fact, replies = alarms[0].fact, _replies_behind(alarms, exchanges)
+            row = [(turn.turn, _cells(turn.findings, [fact])[0]) for turn in run.turns if turn.probed and fact]
             groups.append(AlarmGroup(f"alarm-{place}-{number}", run.case_id, place, alarms, row, replies))
     return sorted(groups, key=_gravity)
 
 
 def _replies_behind(alarms: Sequence[Alarm], exchanges: Iterable[Exchange]) -> dict[int, str]:
     """The replies that findings on them quote no words of: the words of an omission are those that stand there."""
-    turns = {
-        alarm.turn
-        for alarm in alarms
-        if not alarm.quote and (alarm.kind not in _IN_SUMMARIES | _IN_EITHER or alarm.source == "reply")
-    }
+    turns = {alarm.turn for alarm in alarms if not alarm.quote and not _is_in_summary(alarm)}
     said = {exchange.turn: visible(exchange.reply) for exchange in exchanges if exchange.turn in turns}
     return {turn: text for turn, text in said.items() if text is not None}
 
 
 def _gravity(group: AlarmGroup) -> tuple[object, ...]:
-    rank = _STATES.index(group.state), grade_rank(group.first.grade), kind_rank(group.first.kind)
+    rank = [*AlarmState].index(group.state), grade_rank(group.first.grade), kind_rank(group.first.kind)
     return not group.severe, *rank, group.case, group.turns[0]
 
 
@@ -129,54 +115,47 @@ def run_name(run: CaseAssessment) -> str:
     return f"{run.case_id}-r{run.repeat + 1}"
 
 
-def _cell(finding: SettledFact) -> dict[str, str]:
-    """What a summary says about a fact: its status, or that the question is open."""
-    style = "stale" if finding.stale else finding.status
-    status = style
+def _cell(finding: SettledFact | None) -> dict[str, str]:
+    """What a summary says about a fact: its status, or that the question is open; blank where the fact did not hold."""
+    if finding is None:
+        return _BLANK
+    style = status = "stale" if finding.stale else finding.status
     if finding.state == AlarmState.OPEN:
         style, status = "open", f"open, {finding.alarm}?"
     title = f"{status}: {finding.reason}" if finding.reason else status
     return {"style": style, "symbol": _SYMBOLS[style], "title": title, "text": finding.text}
 
 
-def _fact_row(run: CaseAssessment, fact: str) -> list[dict[str, Any]]:
-    """One fact over all turns, whatever its wording; a turn on which it did not hold is blank."""
-    cells = {turn.turn: _cell(f) for turn in run.turns for f in turn.findings if f.fact_id == fact}
-    return [{"turn": turn.turn, **cells.get(turn.turn, _BLANK)} for turn in run.turns if turn.probed]
+def _cells(findings: Iterable[SettledFact], facts: Iterable[str]) -> list[dict[str, str]]:
+    """What a summary says of these facts, whatever wording of each was true then."""
+    found = {finding.fact_id: finding for finding in findings}
+    return [_cell(found.get(fact)) for fact in facts]
 
 
 def case_view(
     case: CaseResult, groups: Sequence[AlarmGroup], transcripts: Sequence[Transcript] | None = None
 ) -> dict[str, Any]:
-    """A case with its alarms and conversations; without `transcripts`, without facts and texts."""
-    states = Counter(group.state for group in groups)
+    """A case with its alarms by state and its conversations; without `transcripts`, without facts and texts."""
     by_repeat = {talk.repeat: talk for talk in transcripts or ()}
+    runs = case.repeats if transcripts is not None else ()
     return {
         "case": case,
-        "headline": case_headline(case),
-        "diagnosis": reason_text(case.diagnosed),
-        "open": states[AlarmState.OPEN],
-        "confirmed": states[AlarmState.CONFIRMED],
-        "runs": []
-        if transcripts is None
-        else [_run_view(run, by_repeat.get(run.repeat), groups) for run in case.repeats],
+        "states": Counter(group.state for group in groups),
+        "runs": [_run_view(run, by_repeat.get(run.repeat), groups) for run in runs],
     }
 
 
 def _run_view(run: CaseAssessment, transcript: Transcript | None, groups: Sequence[AlarmGroup]) -> dict[str, Any]:
     """One conversation: facts by turn, and the turns with their texts, where its transcript is there."""
-    name, findings = run_name(run), {turn.turn: turn.findings for turn in run.turns}
     order = list(dict.fromkeys(finding.fact_id for turn in run.turns for finding in turn.findings))
-    standing = [group for group in groups if group.place == name and group.state != AlarmState.DISMISSED]
+    standing = [group for group in groups if group.place == run_name(run) and group.state != AlarmState.DISMISSED]
+    findings, exchanges = {turn.turn: turn.findings for turn in run.turns}, transcript.exchanges if transcript else ()
     return {
         "run": run,
-        "name": name,
+        "name": run_name(run),
         "turns": [turn.turn for turn in run.turns if turn.probed],
         "facts": _fact_table(run, order),
-        "exchanges": [
-            _exchange_view(exchange, findings.get(exchange.turn, ()), order, standing)
-            for exchange in (transcript.exchanges if transcript else ())
-        ],
+        "exchanges": [_exchange_view(said, findings.get(said.turn, ()), order, standing) for said in exchanges],
     }
 
 
@@ -191,7 +170,7 @@ def _fact_table(run: CaseAssessment, order: Sequence[str]) -> list[dict[str, Any
     wordings = Counter(fact for fact, _ in rows)
     for (fact, _), row in rows.items():
         row["held"] = turns_text(list(row["cells"])) if wordings[fact] > 1 else ""
-    return sorted(rows.values(), key=lambda row: (order.index(row["id"]), min(row["cells"])))
+    return sorted(rows.values(), key=lambda row: order.index(row["id"]))
 
 
 def _exchange_view(
@@ -201,20 +180,18 @@ def _exchange_view(
     fact can be followed down the page."""
     reply, summary = exchange.reply.text[:_TEXT_LIMIT], exchange.summary.text[:_TEXT_LIMIT]
     in_reply, in_summary = _alarm_marks(exchange.turn, reply, summary, groups)
-    cells = {finding.fact_id: _cell(finding) for finding in findings}
     for finding in findings:
-        style, title = cells[finding.fact_id]["style"], f"{cells[finding.fact_id]['title']}: {finding.text}"
+        cell = _cell(finding)
         in_summary += [
-            Mark(quote.start, quote.end, style, title, finding.fact_id)
+            Mark(quote.start, quote.end, cell["style"], f"{cell['title']}: {finding.text}", finding.fact_id)
             for quote in finding.quotes
             if not any(quote.start < m.end and m.start < quote.end for m in in_summary if not m.fact)
         ]
     return {
         "exchange": exchange,
-        "message": marked(exchange.message, ()),
         "reply": marked(reply, in_reply),
         "summary": marked(summary, in_summary),
-        "margin": [cells.get(fact, _BLANK) for fact in order],
+        "margin": _cells(findings, order),
         "alarms": [group for group in groups if exchange.turn in group.turns],
     }
 
@@ -236,4 +213,6 @@ def _alarm_marks(turn: int, reply: str, summary: str, groups: Sequence[AlarmGrou
 
 
 def _is_in_summary(alarm: Alarm) -> bool:
-    return alarm.what == "summary" if alarm.kind in _IN_EITHER else alarm.kind in _IN_SUMMARIES and not alarm.source
+    if alarm.kind in (AlarmKind.LEAK, AlarmKind.TO_JUDGE):  # the alarm says in which text
+        return alarm.what == "summary"
+    return alarm.kind in _IN_SUMMARIES and not alarm.source

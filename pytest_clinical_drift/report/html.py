@@ -6,32 +6,10 @@ from typing import Any
 
 from pytest_clinical_drift.cases.entries import UNGRADED
 from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS
+from pytest_clinical_drift.report import headlines, judge_text, memory, reasons
 from pytest_clinical_drift.report.dossier_view import AlarmGroup, Transcripts, alarm_groups, case_view, run_name
-from pytest_clinical_drift.report.headlines import headline_rest, review_sentence
-from pytest_clinical_drift.report.judge_text import (
-    against_answers,
-    external_rows,
-    external_tables,
-    judge_line,
-    limit_rows,
-)
-from pytest_clinical_drift.report.memory import (
-    horizon_lines,
-    memory_chart,
-    probe_cells,
-    quality_chart,
-    recall_chart,
-)
-from pytest_clinical_drift.report.page import page_source, text_lines
-from pytest_clinical_drift.report.reasons import (
-    reason_text,
-    reason_texts,
-    rests_on,
-    shared_lines,
-    ungated_lines,
-)
-from pytest_clinical_drift.report.sentences import alarm_title, grade_rank, kind_rank, who
-from pytest_clinical_drift.report.terminal import sparkline
+from pytest_clinical_drift.report.page import functions_of, page_source
+from pytest_clinical_drift.report.sentences import grade_rank, kind_rank
 from pytest_clinical_drift.results.folders import CASE_PAGES
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import HazardRow, Standing, made_of
@@ -61,38 +39,19 @@ _ROOM, _JUDGE = 62, 12
 
 def render_report(result: RunResult, transcripts: Transcripts, thresholds: Thresholds, standing: Standing) -> str:
     """The page's HTML: the two pages to sign, then the annex."""
-    groups, memory, judge = alarm_groups(result.cases, transcripts), result.memory, result.manifest.judged
-    single = text_lines("memory.txt.j2", "single", memory=memory) if memory and memory.single else []
+    groups = alarm_groups(result.cases, transcripts)
     return _page(
         "dossier.html.j2",
         result=result,
-        **_sign_values(result, standing, groups),
-        diagnosis=reason_text(result.diagnosed),
-        reviewed=review_sentence(result.reviewed) if result.reviewed else "",
-        basis_lines=text_lines("meaning.txt.j2", "rests_on", result=result),
-        judge_line=judge_line(judge, result.counts),
-        judge_rows=limit_rows(judge),
-        external=[(table, external_rows(table)) for table in external_tables(judge)],
-        against_answers=against_answers(result.counts),
         groups={state: [group for group in groups if group.state == state] for state in AlarmState},
-        recall_chart=recall_chart(result),
-        memory_chart=memory_chart(result),
-        quality_chart=quality_chart(result),
-        memory=memory,
-        long=memory is not None and memory.turns > SLOPE_TURNS,
-        horizons=horizon_lines(result),
-        memory_rows=probe_cells(result),
-        end_lines=text_lines("memory.txt.j2", "end", result=result, memory=memory) if memory else [],
-        single_lines=single,
-        cost_line="; ".join(text_lines("terminal.txt.j2", "costs", result=result)),
-        beside=[(line.strip(), line[:1].isspace()) for line in ungated_lines(result)],
         cases=_cases(result, transcripts, groups),
         apart=_has_case_pages(result),
         most=MOST_LINES,
         folder=CASE_PAGES,
-        per_verdict=dict.fromkeys(WORST_FIRST, 0) | Counter(case.verdict for case in result.cases),
+        slope_turns=SLOPE_TURNS,
+        per_verdict=Counter(case.verdict for case in result.cases),
         gate=_gate_rows(thresholds),
-        manifest=result.manifest.model_dump(mode="json"),
+        **_sign_values(result, standing, groups),
     )
 
 
@@ -107,17 +66,8 @@ def render_case_pages(result: RunResult, transcripts: Transcripts) -> Iterator[t
 
 
 def _page(template: str, **values: Any) -> str:
-    return page_source(
-        template,
-        styles=("page.css", "dossier.css"),
-        scripts=("dossier.js",),
-        **values,
-        bars=sparkline,
-        who=who,
-        title=alarm_title,
-        shared_lines=shared_lines,
-        rests_on=rests_on,
-    )
+    tools = functions_of(headlines, judge_text, memory, reasons)
+    return page_source(template, styles=("page.css", "dossier.css"), scripts=("dossier.js",), **tools | values)
 
 
 def _has_case_pages(result: RunResult) -> bool:
@@ -141,13 +91,12 @@ def _cases(result: RunResult, transcripts: Transcripts, groups: Sequence[AlarmGr
 def _gate_rows(thresholds: Thresholds) -> list[tuple[str, MetricLimits | None, str]]:
     """Each metric with its limits, and how they differ from the bundled ones."""
     bundled, gated = load_thresholds().metrics, thresholds.metrics
-    rows: list[tuple[str, MetricLimits | None, str]] = [
-        (name, limits, _against(limits, bundled.get(name))) for name, limits in gated.items()
-    ]
-    return rows + [(name, None, "not gated here, gated by the bundled file") for name in bundled if name not in gated]
+    return [(name, gated.get(name), _against(gated.get(name), bundled.get(name))) for name in (gated | bundled)]
 
 
-def _against(limits: MetricLimits, bundled: MetricLimits | None) -> str:
+def _against(limits: MetricLimits | None, bundled: MetricLimits | None) -> str:
+    if limits is None:
+        return "not gated here, gated by the bundled file"
     if bundled is None:
         return "not in the bundled file"
     if bundled == limits.model_copy(update={"why": bundled.why}):
@@ -161,10 +110,6 @@ def _against(limits: MetricLimits, bundled: MetricLimits | None) -> str:
 def _sign_values(result: RunResult, standing: Standing, groups: Sequence[AlarmGroup]) -> dict[str, Any]:
     severe = [group for group in groups if group.severe]
     stops = {(run_name(run), event.fact) for run in result.runs for event in run.events_of("hard_stops")}
-    hazards_of = {
-        case.case_id: [hazard for hazard, cases in result.hazards.items() if case.case_id in cases]
-        for case in result.cases
-    }
     # confirmed losses that do not fail their case by themselves: only with what is open on the same fact
     losses = [group for group in severe if group.first.fact is not None and group.state == AlarmState.CONFIRMED]
     slips = {group.id for group in losses if (group.place, group.first.fact) not in stops}
@@ -173,24 +118,26 @@ def _sign_values(result: RunResult, standing: Standing, groups: Sequence[AlarmGr
         state: _one_of_each_patient([group for group in severe if group.state == state], patients, slips)
         for state in AlarmState
     }
+    hazards_of = {
+        case.case_id: [hazard for hazard, cases in result.hazards.items() if case.case_id in cases]
+        for case in result.cases
+    }
     lists = [("findings", len(states[state])) for state in (AlarmState.CONFIRMED, AlarmState.OPEN)]
     lists += [("hazards", len(standing.hazards)), ("dismissals", len(states[AlarmState.DISMISSED]))]
     lines = sum(_LINES[name] * min(_MOST[name], count) for name, count in lists)
     room = _ROOM - (_JUDGE if result.manifest.judged else 0)
     fits = _CROWDED if standing.hazards and lines > room else _MOST
-    standing_groups = [group for group in severe if group.state != AlarmState.DISMISSED]
-    hazards = sorted(standing.hazards, key=_urgency)
+    charged = [group for group in severe if group.state != AlarmState.DISMISSED]
+    # failed first, then what no case covers or was not run, then the other verdicts
+    hazards = sorted(standing.hazards, key=lambda row: WORST_FIRST.index(row.verdict) if row.verdict else 0.5)
     return {
         "standing": standing,
         "fits": fits,
-        "headline_rest": headline_rest(result),
-        "reasons": reason_texts(result.reasons, result.judgements),
+        "severe": severe,
         "severe_groups": states,
         "slips": slips,
-        "severe_read": sum(group.read for group in severe),
-        "severe_found": len(severe),
         "hazards_of": hazards_of,
-        "hazard_rows": [_hazard(row, standing_groups, hazards_of, fits["charged"]) for row in hazards],
+        "hazard_rows": [_hazard(row, charged, hazards_of, fits["charged"]) for row in hazards],
         # the words of a finding among those around them
         "shown_words": {
             (run_name(run), event.fact, event.turn): event.around.replace("**", "")
@@ -238,11 +185,5 @@ def _hazard(
         things[group.case, group.state, group.title].append(group)
     also = {case: [name for name in hazards_of.get(case, ()) if name != row.hazard] for case in row.cases}
     shown = sorted(things.values(), key=lambda groups: bool(also[groups[0].case]))[:most]
-    first = [min(groups, key=lambda group: group.turns[0]) for groups in shown]
-    charges = [{"group": group, "also": also[group.case]} for group in first]
+    charges = [(min(groups, key=lambda group: group.turns[0]), also[groups[0].case]) for groups in shown]
     return {"row": row, "findings": charges, "more": len(found) - sum(map(len, shown))}
-
-
-def _urgency(row: HazardRow) -> float:
-    """Failed first, then what no case covers or was not run, then the other verdicts."""
-    return 0.5 if row.verdict is None else WORST_FIRST.index(row.verdict)

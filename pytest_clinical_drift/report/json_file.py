@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.report.headlines import case_headline, review_sentence, run_headline
-from pytest_clinical_drift.report.reasons import basis_texts, reason_text, what_this_means
+from pytest_clinical_drift.report.reasons import reason_text, what_this_means, worded
 from pytest_clinical_drift.report.sentences import alarm_title, event_sentence
 from pytest_clinical_drift.results.files import RESULTS_FILE, to_plain, write_json
 from pytest_clinical_drift.results.models import CaseResult, RunResult
@@ -38,13 +38,10 @@ def with_sentences(result: RunResult) -> RunResult:
 
 def _judged(of: RunResult | CaseResult) -> dict[str, Any]:
     """What a run and a case both have, with its sentences."""
-    basis = [(item, zip(item.reasons, basis_texts(item), strict=True)) for item in of.judgements]
     return {
         "diagnosis": reason_text(of.diagnosed),
         "diagnosed": _filled(of.diagnosed),
-        "judgements": tuple(
-            replace(item, reasons=tuple(replace(why, text=text) for why, text in told)) for item, told in basis
-        ),
+        "judgements": tuple(replace(item, reasons=worded(item)) for item in of.judgements),
     }
 
 

@@ -25,7 +25,7 @@ def judge_line(judge: JudgeRecord | None, counts: EvidenceCounts | None = None) 
     """Name and limits of the judge in one line."""
     if judge is None:
         return NO_JUDGE
-    kinds = _kinds(judge)
+    kinds = judge.calibration.kinds if judge.calibration is not None else {}
     deciding = [group for group in GROUPS if group in judge.deciding and group in kinds]
     parts = [f"judge: {one_line(judge.spec, 80)}"]
     if deciding:
@@ -45,28 +45,7 @@ def judge_line(judge: JudgeRecord | None, counts: EvidenceCounts | None = None) 
     return "; ".join(parts)
 
 
-def _kinds(judge: JudgeRecord | None) -> Mapping[str, KindLimits]:
-    return judge.calibration.kinds if judge is not None and judge.calibration is not None else {}
-
-
-def limit_rows(judge: JudgeRecord | None) -> list[dict[str, object]]:
-    """One row per kind of question: what the calibration counted, and whether the judge decides."""
-    return [
-        {
-            "kind": kind_name(kind),
-            "group": kind in GROUPS,
-            "shares": [share_text(getattr(limits, name)) for name in words("shares")],
-            "at_least": [
-                rounded(share.low, ".1%") if share.of else "unknown"
-                for share in (limits.sensitivity, limits.subtle, limits.specificity)
-            ],
-            "decides": _role(kind, judge.deciding if judge else ()),
-        }
-        for kind, limits in _kinds(judge).items()
-    ]
-
-
-def _role(kind: str, deciding: Collection[str]) -> str:
+def role(kind: str, deciding: Collection[str]) -> str:
     """What the judge's answers of a kind do in this run."""
     if GROUP_OF.get(kind, kind) not in deciding:
         return "shown only"
@@ -89,11 +68,10 @@ def against_answers(counts: EvidenceCounts | None) -> list[str]:
 
 def render_calibration(calibration: Calibration, deciding: Collection[str], floors: Mapping[str, float]) -> str:
     """Shares with limits per kind, and why a kind decides nothing."""
-    shares = words("shares")
-    rows = [
-        (kind_name(kind), *(_measured(limits, name, floors.values()) for name in shares), _decides(kind, deciding))
-        for kind, limits in calibration.kinds.items()
-    ]
+    shares, rows = words("shares"), []
+    for kind, limits in calibration.kinds.items():
+        decides = "yes" if kind in deciding else "no" if kind in GROUPS else f"part of {kind_name(GROUP_OF[kind])}"
+        rows.append((kind_name(kind), *(_measured(limits, name, floors.values()) for name in shares), decides))
     short = [kind for kind in calibration.kinds if kind in GROUPS and kind not in deciding]
     lines = text_lines(
         "calibration.txt.j2",
@@ -106,12 +84,6 @@ def render_calibration(calibration: Calibration, deciding: Collection[str], floo
         valid_days=VALID_DAYS,
     )
     return "\n".join(lines)
-
-
-def _decides(kind: str, deciding: Collection[str]) -> str:
-    if kind not in GROUPS:
-        return f"part of {kind_name(GROUP_OF[kind])}"
-    return "yes" if kind in deciding else "no"
 
 
 def _measured(limits: KindLimits, name: str, floors: Collection[float]) -> str:
@@ -140,11 +112,6 @@ def _why_not(calibration: Calibration, group: str, floors: Mapping[str, float]) 
 # -- against public sets
 
 
-def external_tables(judge: JudgeRecord | None) -> tuple[ExternalTable, ...]:
-    """Every public set that the judge was measured on."""
-    return judge.calibration.external if judge is not None and judge.calibration is not None else ()
-
-
 def external_rows(table: ExternalTable) -> list[tuple[str, ...]]:
     """The judge against a public set's labels: items, wrong or missing found, right cleared, balanced F1, kappa."""
     return [
@@ -165,10 +132,11 @@ def _share_of(row: Mapping[str, Any], name: str) -> str:
 def external_lines(judge: JudgeRecord | None) -> list[str]:
     """A line per public set: the judge on all items, and one annotator against the others, where that is known."""
     lines = []
-    for table in external_tables(judge):
-        rows = [row for row in external_rows(table) if row[0] not in ("unanimous", "disputed")]
+    for table in judge.calibration.external if judge is not None and judge.calibration is not None else ():
         told = [
-            f"{items}: {found} wrong or missing found, {cleared} right cleared" for items, found, cleared, *_ in rows
+            f"{items}: {found} wrong or missing found, {cleared} right cleared"
+            for items, found, cleared, *_ in external_rows(table)
+            if items not in ("unanimous", "disputed")
         ]
         lines.append(f"{table.name}, labelled by clinicians: {'; '.join(told)}")
     return lines
@@ -185,13 +153,7 @@ def render_external(table: ExternalTable) -> str:
 def render_agreement(table: Sequence[Agreement], differ: Sequence[Difference]) -> str:
     """Their agreement as a table, and what they differ on."""
     rows = [
-        (
-            kind_name(row.kind),
-            row.questions,
-            _figure(*row.percent, ".0%"),
-            _figure(*row.kappa),
-            _figure(*row.alpha),
-        )
+        (kind_name(row.kind), row.questions, _figure(*row.percent, ".0%"), _figure(*row.kappa), _figure(*row.alpha))
         for row in table
     ]
     heads = ("kind", "questions", "same side (95 %)", "Cohen's kappa", "Krippendorff's alpha")

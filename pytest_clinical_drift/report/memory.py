@@ -1,7 +1,6 @@
 """How long a model remembers, in words: horizon, what is lost by the end; and in charts over the turns."""
 
 import math
-from typing import Any
 
 from markupsafe import Markup
 
@@ -10,7 +9,7 @@ from pytest_clinical_drift.report.page import Line, curve_chart, limit_levels, t
 from pytest_clinical_drift.report.sentences import alarm_line
 from pytest_clinical_drift.report.words import rounded, span
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.scoring.assessment import AlarmState
+from pytest_clinical_drift.scoring.assessment import AlarmState, Curve
 from pytest_clinical_drift.verdict.memory import Memory
 
 _TEMPLATE = "memory.txt.j2"
@@ -23,27 +22,24 @@ def memory_lines(result: RunResult) -> list[str]:
     memory = result.memory
     if memory is None:
         return []
-    values = {"result": result, "memory": memory, "horizons": horizon_lines(result)}
-    return text_lines(_TEMPLATE, "lines", long=memory.turns > SLOPE_TURNS, **values)
+    long, horizons = memory.turns > SLOPE_TURNS, horizon_lines(result, memory)
+    return text_lines(_TEMPLATE, "lines", result=result, memory=memory, long=long, horizons=horizons)
 
 
-def horizon_lines(result: RunResult) -> list[str]:
+def horizon_lines(result: RunResult, memory: Memory) -> list[str]:
     """Both horizons, each as a mean, and the hard stop that was lost first."""
-    memory = result.memory
-    if memory is None:
-        return []
-    return text_lines(_TEMPLATE, "horizons", memory=memory, horizon=horizon_texts(memory), lost=first_lost(result))
+    lost = first_lost(result, memory)
+    return text_lines(_TEMPLATE, "horizons", memory=memory, horizon=horizon_texts(memory), lost=lost)
 
 
 def horizon_texts(memory: Memory) -> dict[str, str]:
     """The horizons of all facts and of hard stops, with open alarms where that makes a difference."""
-    both = {
-        "facts": (memory.horizon, memory.horizon_worst),
-        "hard_stops": (memory.hard_stop_horizon, memory.hard_stop_horizon_worst),
-    }
     return {
         name: horizon_text(best) + (f"; with open alarms {horizon_text(worst)}" if worst != best else "")
-        for name, (best, worst) in both.items()
+        for name, best, worst in (
+            ("facts", memory.horizon, memory.horizon_worst),
+            ("hard_stops", memory.hard_stop_horizon, memory.hard_stop_horizon_worst),
+        )
     }
 
 
@@ -52,9 +48,7 @@ def horizon_text(horizon: Horizon | None) -> str:
     if horizon is None:
         return "not evaluated"
     last = last_above(horizon)
-    point = f"turn {last}" if last else "before turn 1"
-    if horizon.point is None:
-        point = f"at least {last}"
+    point = f"at least {last}" if horizon.point is None else f"turn {last}" if last else "before turn 1"
     if horizon.low is None:
         return f"{point} (no interval below {FEWEST_CASES} cases)"
     if (horizon.point is None and horizon.low == horizon.probed_to) or (horizon.low == 0 and horizon.high == 1):
@@ -67,11 +61,10 @@ def last_above(horizon: Horizon) -> int:
     return horizon.probed_to if horizon.point is None else math.ceil(horizon.point - 1e-9) - 1
 
 
-def first_lost(result: RunResult) -> list[str]:
+def first_lost(result: RunResult, memory: Memory) -> list[str]:
     """Hard stops lost while their mean is still above the limit, which a mean does not show: the earliest confirmed
     one, and an open one where that is earlier."""
-    memory = result.memory
-    if memory is None or memory.hard_stop_horizon is None:
+    if memory.hard_stop_horizon is None:
         return []
     held = max(1, last_above(memory.hard_stop_horizon))
     lost = [
@@ -85,15 +78,15 @@ def first_lost(result: RunResult) -> list[str]:
         and alarm.state != AlarmState.DISMISSED
     ]
     lost.sort(key=lambda pair: (pair[0].turn, pair[0].state == AlarmState.OPEN))
-    sure = next((pair for pair in lost if pair[0].state == AlarmState.CONFIRMED), None)
-    shown = [pair for pair in lost[:1] if pair is not sure] + ([sure] if sure else [])
-    return [f"case {case}, {alarm_line(alarm)}" for alarm, case in shown]
+    sure = [pair for pair in lost if pair[0].state == AlarmState.CONFIRMED]
+    return [f"case {case}, {alarm_line(alarm)}" for alarm, case in dict.fromkeys((*lost[:1], *sure[:1]))]
 
 
-def scheduled_turns(result: RunResult) -> list[int] | None:
-    """Turns of the scheduled probes; None where nothing was probed."""
-    memory = result.memory
-    return [probe.turn for probe in memory.probes] if memory and memory.probes else None
+def by_turn(result: RunResult, curve: Curve) -> dict[int, float | None]:
+    """A curve at the scheduled probes."""
+    probes = result.memory.probes if result.memory else ()
+    turns = [probe.turn for probe in probes] or range(1, len(curve) + 1)
+    return {turn: curve[turn - 1] for turn in turns if turn <= len(curve)}
 
 
 def probe_cells(result: RunResult, *, shortened: bool = False) -> list[tuple[str, ...]]:
@@ -129,26 +122,26 @@ def _held_to(result: RunResult) -> list[float]:
 
 
 def recall_chart(result: RunResult) -> Markup:
+    recall, worst = result.average_recall_curve_critical, result.average_worst_recall_curve_critical
     lines = [
-        Line("recall", result.average_recall_curve_critical, "line-main"),
-        Line("strict recall", result.average_strict_recall_curve_critical, "line-second"),
+        Line("recall", by_turn(result, recall), "line-main"),
+        Line("strict recall", by_turn(result, result.average_strict_recall_curve_critical), "line-second"),
     ]
-    if result.average_worst_recall_curve_critical != result.average_recall_curve_critical:
-        lines.append(Line("recall with open findings", result.average_worst_recall_curve_critical, "line-fourth"))
+    if worst != recall:
+        lines.append(Line("recall with open findings", by_turn(result, worst), "line-fourth"))
     levels = limit_levels(result.limits.get("recall_at_t10"))
-    title = f"Mean recall of critical facts by turn, to turn {len(result.average_recall_curve_critical)}"
-    return curve_chart(title, lines, levels=levels, band=_band(result.memory), probed=scheduled_turns(result))
+    title = f"Mean recall of critical facts by turn, to turn {len(recall)}"
+    return curve_chart(title, len(recall), lines, levels=levels, band=_band(result.memory))
 
 
 def quality_chart(result: RunResult) -> Markup:
     lines = [
-        Line("precision", result.average_precision_curve_extended, "line-main"),
-        Line("F1", result.average_f1_curve_extended, "line-second"),
-        Line("hallucinated rate", result.average_hallucinated_rate_curve_extended, "line-third"),
+        Line("precision", by_turn(result, result.average_precision_curve_extended), "line-main"),
+        Line("F1", by_turn(result, result.average_f1_curve_extended), "line-second"),
+        Line("hallucinated rate", by_turn(result, result.average_hallucinated_rate_curve_extended), "line-third"),
     ]
     to = len(result.average_precision_curve_extended)
-    title = f"Precision, F1 and hallucinated entities by turn (extended set), to turn {to}"
-    return curve_chart(title, lines, probed=scheduled_turns(result))
+    return curve_chart(f"Precision, F1 and hallucinated entities by turn (extended set), to turn {to}", to, lines)
 
 
 def _band(memory: Memory | None) -> list[tuple[int, float, float]]:
@@ -162,24 +155,21 @@ def memory_chart(result: RunResult) -> Markup:
     memory = result.memory
     if memory is None or not memory.probes:
         return Markup("")
-    by_turn = {probe.turn: probe for probe in memory.probes}
-
-    def values(name: str) -> list[Any]:
-        return [getattr(by_turn[t], name) if t in by_turn else None for t in range(1, memory.turns + 1)]
-
-    lines = [Line("all facts", values("recall"), "line-main")]
-    if any(probe.hard_stops is not None for probe in memory.probes):
-        lines.append(Line("hard stops", values("hard_stops"), "line-second"))
-    if any(probe.recall_worst != probe.recall for probe in memory.probes):
-        lines.append(Line("all facts, with open alarms", values("recall_worst"), "line-fourth"))
+    probes = memory.probes
+    lines = [Line("all facts", {probe.turn: probe.recall for probe in probes}, "line-main")]
+    if any(probe.hard_stops is not None for probe in probes):
+        lines.append(Line("hard stops", {probe.turn: probe.hard_stops for probe in probes}, "line-second"))
+    worst = {probe.turn: probe.recall_worst for probe in probes}
+    if worst != lines[0].values:
+        lines.append(Line("all facts, with open alarms", worst, "line-fourth"))
     point = memory.horizon.point if memory.horizon else None
     return curve_chart(
         f"Recall at scheduled probes to turn {memory.turns}",
+        memory.turns,
         lines,
         levels=limit_levels(result.limits.get("recall_at_end"))[:1],
         held=_held_to(result),
         band=_band(memory),
         marker=None if point is None else (point, "horizon"),
-        probed=sorted(by_turn),
-        tokens={turn: probe.prompt_tokens for turn, probe in by_turn.items() if probe.prompt_tokens is not None},
+        tokens={probe.turn: probe.prompt_tokens for probe in probes if probe.prompt_tokens is not None},
     )

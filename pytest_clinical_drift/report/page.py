@@ -11,6 +11,7 @@ from importlib import resources
 from inspect import getmembers, isfunction
 from itertools import groupby
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import jinja2
@@ -19,7 +20,7 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from pytest_clinical_drift.evidence.terms.vocabulary import keep, kept_beside
-from pytest_clinical_drift.report import clean, words
+from pytest_clinical_drift.report import clean, sentences, words
 from pytest_clinical_drift.report.words import rounded
 from pytest_clinical_drift.results.models import LimitRecord
 
@@ -46,7 +47,7 @@ class _Compiled(BytecodeCache):
 def environment() -> Environment:
     """Templates; pages escape everything, plain text and markdown take care of it themselves. No unknown names.
 
-    Every function of `clean` and `words` is a filter and a function of templates.
+    Every function of `clean`, `sentences` and `words` is a filter and a function of templates.
     """
     made = Environment(
         loader=PackageLoader("pytest_clinical_drift", "data/templates"),
@@ -56,10 +57,15 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    tools = dict(getmembers(clean, isfunction) + getmembers(words, isfunction))
+    tools = functions_of(clean, sentences, words)
     made.filters |= tools | {"clean": clean.printable}
-    made.globals |= tools | {"words": words.words}
+    made.globals |= tools | {"words": words.words, "text_lines": text_lines}
     return made
+
+
+def functions_of(*modules: ModuleType) -> dict[str, Any]:
+    """What templates may call of these modules, by name."""
+    return {name: function for module in modules for name, function in getmembers(module, isfunction)}
 
 
 def text_lines(template: str, macro: str, **values: Any) -> list[str]:
@@ -85,15 +91,15 @@ def _hash(source: str) -> str:
 
 # -- charts
 
-WIDTH, HEIGHT = 720, 280
-LEFT, RIGHT, TOP, BOTTOM = 48, 16, 16, 40
-TOKEN_AXIS = 24
-"""Height of the second axis."""
+_SIZE = {"width": 720, "height": 280, "left": 48, "right": 704, "low": 240}
+_TOP, _TOKEN_AXIS = 16, 24
+"""Where the plot begins, and the height of a second axis above it."""
 
 
 class Line(NamedTuple):
     label: str
-    values: Sequence[float | None]
+    values: Mapping[int, float | None]
+    """By turn, of the turns that were probed: between them the line goes on."""
     style: str
     """Class of the style sheet: colour and dash."""
 
@@ -117,57 +123,45 @@ def limit_levels(limits: LimitRecord | None) -> list[Level]:
 
 def curve_chart(
     title: str,
+    turns: int,
     lines: Sequence[Line],
     *,
     levels: Sequence[Level] = (),
     band: Sequence[tuple[int, float, float]] = (),
     marker: tuple[float, str] | None = (10, "T10"),
-    probed: Sequence[int] | None = None,
     tokens: Mapping[int, float] | None = None,
     held: Sequence[float] = (),
 ) -> Markup:
-    """Rates between 0 and 1 over the turns, with reference lines, an interval band and a marked turn.
+    """Rates between 0 and 1 over so many turns, with reference lines, an interval band and a marked turn.
 
-    `probed` are the turns that have a value: between them the line goes on. `tokens` of those turns make a second axis.
-    `held` are limits besides the lines drawn that no value may be rounded onto.
+    `tokens` of the probed turns make a second axis. `held` are limits besides the lines drawn that no value may be
+    rounded onto.
     """
-    turns = max((len(line.values) for line in lines), default=0)
     if turns == 0:
         return Markup("")
-    shown = range(1, turns + 1) if probed is None else [turn for turn in probed if turn <= turns]
-    top = TOP + TOKEN_AXIS if tokens else TOP
+    left, right, top, low = _SIZE["left"], _SIZE["right"], _TOP + (_TOKEN_AXIS if tokens else 0), _SIZE["low"]
+    held, ticks = [*held, *(level.value for level in levels)], _ticks(turns)
 
     def x(turn: float) -> str:
-        return f"{LEFT + (turn - 1) / max(1, turns - 1) * (WIDTH - LEFT - RIGHT):.1f}"
+        return f"{left + (turn - 1) / max(1, turns - 1) * (right - left):.1f}"
 
     def y(value: float) -> str:
-        return f"{top + (1 - min(1.0, max(0.0, value))) * (HEIGHT - top - BOTTOM):.1f}"
+        return f"{top + (1 - min(1.0, max(0.0, value))) * (low - top):.1f}"
 
-    held, ticks = [*held, *(level.value for level in levels)], _ticks(turns)
-    source = (
-        environment()
-        .get_template("chart.svg.j2")
-        .render(
-            title=title,
-            lines=[(line, *_curve(line.values, shown, held)) for line in lines],
-            levels=levels,
-            edge=[(turn, high) for turn, _, high in band] + [(turn, low) for turn, low, _ in reversed(band)],
-            held=held,
-            marker=marker,
-            turns=turns,
-            x=x,
-            y=y,
-            size={
-                "width": WIDTH,
-                "height": HEIGHT,
-                "left": LEFT,
-                "right": WIDTH - RIGHT,
-                "top": top,
-                "low": HEIGHT - BOTTOM,
-            },
-            ticks=ticks,
-            tokens=_token_labels(ticks, tokens or {}),
-        )
+    chart = environment().get_template("chart.svg.j2")
+    source = chart.render(
+        title=title,
+        lines=[(line, *_curve(line.values, turns, held)) for line in lines],
+        levels=levels,
+        edge=[(turn, high) for turn, _, high in band] + [(turn, low) for turn, low, _ in reversed(band)],
+        held=held,
+        marker=marker,
+        turns=turns,
+        x=x,
+        y=y,
+        size=_SIZE | {"top": top},
+        ticks=ticks,
+        tokens=_token_labels(ticks, tokens or {}),
     )
     return Markup(source)
 
@@ -188,14 +182,12 @@ def _token_labels(ticks: Sequence[int], tokens: Mapping[int, float]) -> list[tup
 
 
 def _curve(
-    values: Sequence[float | None], shown: Sequence[int], limits: Sequence[float]
+    values: Mapping[int, float | None], turns: int, limits: Sequence[float]
 ) -> tuple[list[list[tuple[int, float]]], str]:
     """Turns and values of its unbroken stretches; and the values as a screen reader says them, with their turns where
     others are left out."""
-    there = [(turn, values[turn - 1]) for turn in shown if turn <= len(values)]
-    points = groupby(there, key=lambda point: point[1] is not None)
+    points = groupby(values.items(), key=lambda point: point[1] is not None)
     stretches = [[(turn, value) for turn, value in stretch if value is not None] for known, stretch in points if known]
-    said = ["not evaluated" if value is None else rounded(value, limits=limits) for _, value in there]
-    if len(shown) != len(values):
-        said = [f"turn {turn} {text}" for (turn, _), text in zip(there, said, strict=True)]
-    return stretches, ", ".join(said)
+    said = {turn: "not evaluated" if value is None else rounded(value, limits=limits) for turn, value in values.items()}
+    texts = [text if len(said) == turns else f"turn {turn} {text}" for turn, text in said.items()]
+    return stretches, ", ".join(texts)

@@ -1,6 +1,7 @@
 """Reasons as sentences: a macro of `data/templates/reasons.txt.j2` for each code; and what a verdict means."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS
 from pytest_clinical_drift.report.page import environment, text_lines
@@ -38,14 +39,13 @@ def reason_texts(reasons: Sequence[Reason], judgements: Sequence[MetricVerdict] 
 
 def rests_on(item: MetricVerdict) -> str:
     """What a figure rests on, or why it has none, in one line."""
-    told = zip(item.reasons, basis_texts(item), strict=True)
-    return "; ".join(text for why, text in told if why.code not in _BY_CASES or not is_unread_zero(item))
+    return "; ".join(why.text for why in worded(item) if why.code not in _BY_CASES or not is_unread_zero(item))
 
 
-def basis_texts(item: MetricVerdict) -> list[str]:
-    """The reasons of a figure; a number that is held to its limits is written as the figure is, and none that nobody
-    has read for as if it had been measured."""
-    texts = []
+def worded(item: MetricVerdict) -> tuple[Reason, ...]:
+    """The reasons of a figure with their sentences; a number that is held to its limits is written as the figure is,
+    and none that nobody has read for as if it had been measured."""
+    told = []
     for why in item.reasons:
         values = dict(why.values)
         if why.code is ReasonCode.CORRECTED:
@@ -54,8 +54,8 @@ def basis_texts(item: MetricVerdict) -> list[str]:
             values["upper"] = None  # what nobody has read for has no true rate that it is compatible with
         if is_unread_zero(item) and why.code in (ReasonCode.CASES_WITH_EVENT, ReasonCode.PER_REPLIES):
             values |= {"read": False, "raised": bool(item.worst)}
-        texts.append(reason_text(Reason(why.code, values)))
-    return texts
+        told.append(replace(why, text=reason_text(Reason(why.code, values))))
+    return tuple(told)
 
 
 def shared_lines(judgements: Sequence[MetricVerdict]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 from markupsafe import Markup
 
 from pytest_clinical_drift.cases.entries import demands_in
-from pytest_clinical_drift.cases.model import Case, CriticalEntity, case_hash, facts_of, signed
+from pytest_clinical_drift.cases.model import Case, CriticalEntity, case_hash, facts_of, signed, spoken
 from pytest_clinical_drift.judging.answers import UNSURE, against, answers_of
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.rulings import Opinion
@@ -101,16 +101,15 @@ def render_review(
 
 def _listing(items: Sequence[ReviewItem]) -> dict[str, Any]:
     """The questions as rows of `_LISTED`; kinds and cases, which a large review repeats, are numbers in them."""
-    kinds = list(dict.fromkeys(item.question.kind for item in items))
-    cases = list(dict.fromkeys(item.question.case_id for item in items))
-    kind_at, case_at = ({name: place for place, name in enumerate(names)} for names in (kinds, cases))
+    kind_at = {kind: place for place, kind in enumerate(dict.fromkeys(item.question.kind for item in items))}
+    case_at = {case: place for place, case in enumerate(dict.fromkeys(item.question.case_id for item in items))}
     rows = []
     for item in items:
         asked = item.question
         turns = asked.turn, asked.earlier_turn or 0
         place = item.group, item.screen, int(item.lead), int(item.severe)
         rows.append([asked.id, kind_at[asked.kind], case_at[asked.case_id], *turns, *place])
-    return {"kinds": kinds, "cases": cases, "rows": rows}
+    return {"kinds": list(kind_at), "cases": list(case_at), "rows": rows}
 
 
 def _script_json(value: Any) -> str:
@@ -170,26 +169,23 @@ def render_cases(cases: Sequence[Case]) -> str:
     return page_source(
         "cases_review.html.j2",
         styles=("page.css",),
-        sheets=[_sheet(case) for case in cases],
-        signed=sum(map(signed, cases)),
+        cases=cases,
         unsigned=[c.id for c in cases if not signed(c) and any(fact.hard_stop for fact, _ in facts_of(c))],
+        signed=signed,
+        signatures=sum(map(signed, cases)),
+        case_hash=case_hash,
+        facts=_facts,
+        spoken=spoken,
         demands_in=demands_in,
     )
 
 
-def _sheet(case: Case) -> dict[str, Any]:
-    """A case with its facts, the worst first, each with its source and what becomes of it."""
+def _facts(case: Case) -> list[tuple[str, CriticalEntity, list[str]]]:
+    """Its facts, the worst first, each with its source and what becomes of it."""
     facts = [("intake", fact) for fact in case.critical_entities]
     facts += [(f"turn {turn.turn}", fact) for turn in case.turns for fact in turn.introduces]
     facts.sort(key=lambda pair: (not pair[1].hard_stop, grade_rank(pair[1].severity or "")))
-    turns = [(f"turn {turn.turn}", turn) for turn in case.turns]
-    return {
-        "case": case,
-        "hash": case_hash(case),
-        "signed": signed(case),
-        "facts": [(source, fact, _changes(case, fact)) for source, fact in facts],
-        "turns": [*turns, ("late, in stretched runs only", case.late)] if case.late else turns,
-    }
+    return [(source, fact, _changes(case, fact)) for source, fact in facts]
 
 
 def _changes(case: Case, fact: CriticalEntity) -> list[str]:

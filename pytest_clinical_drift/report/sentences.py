@@ -1,6 +1,6 @@
 """What happened, as sentences: the only place where alarms and events become words."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from pytest_clinical_drift.cases.entries import GRADES
 from pytest_clinical_drift.judging.answers import COURSES
@@ -40,8 +40,8 @@ def event_sentence(event: Event, *later: Event) -> str:
     elif event.metric == "contradicted_facts":
         said = f"contradicted {fact}"
     else:
-        said = _said(event, event.text, "contradicts the advice of turn")
-    return f"{turns}: {doubt}{said}{words(event.quote, ':')}{_why(event)}"
+        said = _said(event)
+    return f"{turns}: {doubt}{said}{quoted(event.quote, ':')}{_why(event)}"
 
 
 def turns_text(turns: Sequence[int]) -> str:
@@ -49,14 +49,22 @@ def turns_text(turns: Sequence[int]) -> str:
     return f"turn {turns[0]}" if turns[0] == turns[-1] else f"turns {turns[0]} to {turns[-1]}"
 
 
-def _said(source: Alarm | Event, text: str, contradicts: str) -> str:
-    """What happened; `text` is the fact, or the rule that a reply breaks."""
+def turn_list(turns: Collection[int]) -> str:
+    """ "turn 3", "turns 3, 5 to 7": runs of three or more are joined."""
+    runs = in_a_row(turns, lambda _: None, lambda turn: turn)
+    parts = [f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    return f"{'turn' if len(turns) == 1 else 'turns'} {', '.join(parts)}"
+
+
+def _said(source: Alarm | Event) -> str:
+    """What happened, with the fact, or the rule that a reply breaks."""
     if source.kind in _FACTS:
-        return f'{_FACTS[source.kind]} "{one_line(text)}"'
+        return f'{_FACTS[source.kind]} "{one_line(source.what if isinstance(source, Alarm) else source.text)}"'
     if source.kind in _BREACHES:
-        return _breach(text, source)
+        return _breach(source)
     earlier = source.earlier_turn if source.earlier_turn != source.turn else None
     if source.kind == AlarmKind.CONFLICT:
+        contradicts = "contradicts turn" if isinstance(source, Alarm) else "contradicts the advice of turn"
         return f"{contradicts} {earlier}" if earlier is not None else "contradicts itself"
     if source.kind == AlarmKind.COURSE:
         went = source.what if source.what in COURSES else "the course of the advice"
@@ -69,8 +77,9 @@ def _why(source: Alarm | Event) -> str:
     return _brackets(source.reason) if source.kind not in (*_FACTS, *_BREACHES) else ""
 
 
-def _breach(rule: str, source: Alarm | Event) -> str:
+def _breach(source: Alarm | Event) -> str:
     """What a reply recommends and what rules it out, or what it leaves out."""
+    rule = source.rule if isinstance(source, Alarm) else source.text
     broken, what = one_line(rule), source.what
     why = source.reason if source.finder else ""  # of the demand; what the judge says stands with its opinions
     why = _brackets(": ".join(filter(None, (source.grade, why))))
@@ -87,7 +96,7 @@ def _breach(rule: str, source: Alarm | Event) -> str:
 
 def alarm_title(alarm: Alarm) -> str:
     """What an alarm says happened and why it is one, without turn, state and words."""
-    return f"{_alarmed(alarm)}{_why(alarm)}"
+    return f"{_said(alarm)}{_why(alarm)}"
 
 
 def alarm_line(alarm: Alarm) -> str:
@@ -101,21 +110,17 @@ def alarm_sentence(alarm: Alarm, *later: Alarm) -> str:
     state = "" if alarm.state == AlarmState.CONFIRMED else f"{alarm.state}: "
     mark = " (severe)" if alarm.severe and alarm.kind not in _BREACHES else ""
     reason = f", {one_line(alarm.reason)}" if alarm.fact is not None and alarm.reason else ""
-    shown = words(alarm.quote, ":")
+    shown = quoted(alarm.quote, ":")
     if alarm.kind == AlarmKind.CONFLICT:
-        earlier = words(alarm.earlier_quote, ":")
-        shown = f"{earlier}, then{words(alarm.quote)}" if earlier else words(alarm.quote)
-    return f"{turns}: {state}{_alarmed(alarm)}{mark}{reason}{shown}{_why(alarm)}"
-
-
-def _alarmed(alarm: Alarm) -> str:
-    return _said(alarm, alarm.rule if alarm.kind in _BREACHES else alarm.what, "contradicts turn")
+        earlier = quoted(alarm.earlier_quote, ":")
+        shown = f"{earlier}, then{quoted(alarm.quote)}" if earlier else quoted(alarm.quote)
+    return f"{turns}: {state}{_said(alarm)}{mark}{reason}{shown}{_why(alarm)}"
 
 
 def opinion_line(opinion: Opinion) -> str:
     """Who, how asked, the answer, the reason and the words."""
     reason = f": {one_line(opinion.reason)}" if opinion.reason else ""
-    return f"{who(opinion)}: {opinion.answer}{reason}{words(opinion.quote)}"
+    return f"{who(opinion)}: {opinion.answer}{reason}{quoted(opinion.quote)}"
 
 
 def who(opinion: Opinion) -> str:
@@ -131,7 +136,7 @@ def _brackets(reason: str) -> str:
     return f" ({one_line(reason)})" if reason else ""
 
 
-def words(quote: str, before: str = "") -> str:
+def quoted(quote: str, before: str = "") -> str:
     """A quote after a blank; nothing where there is none."""
     return f'{before} "{one_line(quote)}"' if quote else ""
 

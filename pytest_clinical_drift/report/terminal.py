@@ -9,13 +9,7 @@ from pytest_clinical_drift.report.headlines import case_headline, review_sentenc
 from pytest_clinical_drift.report.judge_text import external_lines, judge_line
 from pytest_clinical_drift.report.memory import memory_lines, probe_cells
 from pytest_clinical_drift.report.page import text_lines
-from pytest_clinical_drift.report.reasons import (
-    reason_text,
-    rests_on,
-    shared_lines,
-    ungated_lines,
-    what_this_means,
-)
+from pytest_clinical_drift.report.reasons import reason_text, rests_on, shared_lines, ungated_lines, what_this_means
 from pytest_clinical_drift.report.sentences import alarm_sentence, opinion_line, worst_first
 from pytest_clinical_drift.report.words import (
     counted,
@@ -23,6 +17,7 @@ from pytest_clinical_drift.report.words import (
     judged_text,
     label,
     shared_reasons,
+    sparkline,
     words,
     worse_text,
 )
@@ -39,13 +34,13 @@ _WIDE = 110
 _LEAST_ROOM = 18
 """Columns below which text does not wrap beside its row."""
 _MOST_ALARMS, _MOST_CASES = 40, 10
-_BARS = "▁▂▃▄▅▆▇█"
 _TEMPLATE = "terminal.txt.j2"
 
 
 def fill(text: str, width: int, indent: str = "") -> str:
-    """Prose broken to a width, continued lines indented."""
-    return textwrap.fill(text, max(_NARROWEST, width), initial_indent=indent, subsequent_indent=indent + "    ")
+    """Prose broken to a width, behind an indent besides its own; continued lines are indented further."""
+    indent += " " * (len(text) - len(text.lstrip()))
+    return textwrap.fill(text.strip(), max(_NARROWEST, width), initial_indent=indent, subsequent_indent=indent + "    ")
 
 
 # -- one case
@@ -152,9 +147,9 @@ def render_summary(
         [fill(line, width, "  ") for line in alarm_lines(result)],
         _worst_cases(result, width),
         _losses(result, width) if verbosity > 0 else [],
-        [_indented(line, width) for line in memory_lines(result)],
+        [fill(line, width, "  ") for line in memory_lines(result)],
         [f"  {line}" for line in table_lines(probed, words("probes"), width - 2)] if probed else [],
-        [_indented(line, width) for line in (*ungated_lines(result), *origin)],
+        [fill(line, width, "  ") for line in (*ungated_lines(result), *origin)],
         [verdict, *reused, *reviewed],
         [textwrap.fill(what_this_means(result), width)],
     ]
@@ -172,14 +167,7 @@ def _cut(line: str, width: int) -> str:
 def alarm_lines(result: RunResult) -> list[str]:
     """Alarms by state and who settled them, the judge's limits, what was not gated, what was cut off, waivers."""
     judges = (judge_line(result.manifest.judged, result.counts), *external_lines(result.manifest.judged))
-    alarms = text_lines(_TEMPLATE, "alarms", result=result, judges=judges)
-    cut = text_lines("meaning.txt.j2", "cut", result=result)
-    return [*alarms, *cut, *text_lines(_TEMPLATE, "waivers", result=result)]
-
-
-def _indented(line: str, width: int) -> str:
-    depth = len(line) - len(line.lstrip())
-    return fill(line.strip(), width, " " * (depth + 2))
+    return text_lines(_TEMPLATE, "alarms", result=result, judges=judges)
 
 
 def _worst_cases(result: RunResult, width: int) -> list[str]:
@@ -208,8 +196,3 @@ def _losses(result: RunResult, width: int) -> list[str]:
         lines += [f"  {case.case_id}"] if groups else []
         lines += [fill(alarm_sentence(*alarms), width, "    ") for alarms in groups]
     return ["  facts lost by turn", *lines] if lines else []
-
-
-def sparkline(curve: Sequence[float | None]) -> str:
-    """A recall curve in one character per probed turn; a dot where nothing was evaluated."""
-    return "".join("·" if value is None else _BARS[min(7, int(value * 8))] for value in curve)

@@ -16,6 +16,7 @@ _EXACT = 1e-9
 """Differences of floating point, not of what was counted; limits are kept with the same tolerance."""
 _FORM = re.compile(r"(?P<sign>\+?)(?:\.(?P<digits>\d))?(?P<form>[f%g])")
 _MOST_DIGITS = 12
+_BARS = "▁▂▃▄▅▆▇█"
 _COMPARED = re.compile(r"[<>]=? *([-+]?\d[\d.e+-]*)")
 
 
@@ -89,6 +90,11 @@ def limit_numbers(*limits: str) -> list[float]:
 def span(low: float, high: float, spec: str = ".2f", limits: Sequence[float] = ()) -> str:
     """The two ends of an interval."""
     return f"{rounded(low, spec, limits)} to {rounded(high, spec, limits)}"
+
+
+def sparkline(curve: Sequence[float | None]) -> str:
+    """A recall curve in one character per probed turn; a dot where nothing was evaluated."""
+    return "".join("·" if value is None else _BARS[min(7, int(value * 8))] for value in curve)
 
 
 # -- figures of a verdict

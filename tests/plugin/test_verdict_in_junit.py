@@ -10,7 +10,7 @@ import junitparser
 import pytest
 from small_project import ARGUMENTS, RULES_ONLY, Project, results_file
 
-from pytest_clinical_drift.report.markdown import turn_list
+from pytest_clinical_drift.report.sentences import turn_list
 
 DOCS = Path(__file__).parents[2] / "docs" / "verdicts.md"
 PASSING = """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,12 +19,12 @@ from pytest_clinical_drift.report.compare import render_html, render_text
 from pytest_clinical_drift.report.compare import render_markdown as compare_markdown
 from pytest_clinical_drift.report.headlines import run_sentence, unsettled_line
 from pytest_clinical_drift.report.html import render_report
-from pytest_clinical_drift.report.judge_text import judge_line, limit_rows
+from pytest_clinical_drift.report.judge_text import judge_line, role, share_text
 from pytest_clinical_drift.report.markdown import render_markdown
 from pytest_clinical_drift.report.page import Level, Line, curve_chart, limit_levels
 from pytest_clinical_drift.report.reasons import reason_text, ungated_lines
-from pytest_clinical_drift.report.terminal import case_report, render_summary, sparkline
-from pytest_clinical_drift.report.words import counted, judged_text, listed, rounded, words, worse_text
+from pytest_clinical_drift.report.terminal import case_report, render_summary
+from pytest_clinical_drift.report.words import counted, judged_text, listed, rounded, sparkline, words, worse_text
 from pytest_clinical_drift.results.comparing import NamedRun
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import Sheet, standing_of
@@ -233,20 +232,20 @@ def test_judge_and_its_limits_in_one_line() -> None:
 def test_judge_below_its_floor_is_shown_only() -> None:
     """Each kind with both limits; a person confirms harm."""
     judge = judged(["fact", "harm"], fact=limits(), harm=limits(), conflict=limits())
-    rows: dict[Any, Any] = {row["kind"]: row for row in limit_rows(judge)}
-    assert rows["facts in summaries"]["shares"][0] == "59 of 60 (0.90 to 1.00)"
-    decides = [rows[name]["decides"] for name in ("facts in summaries", "harm", "contradictory replies")]
+    assert judge.calibration is not None
+    assert share_text(judge.calibration.kinds["fact"].sensitivity) == "59 of 60 (0.90 to 1.00)"
+    decides = [role(kind, judge.deciding) for kind in ("fact", "harm", "conflict")]
     assert decides == ["decides", "opens; a person confirms", "shown only"]
 
 
 def test_chart_has_a_text_alternative_and_keeps_gaps() -> None:
     """A missing turn breaks the line; the label reads the values aloud."""
-    line = Line("mean", [1.0, None, 0.5, 0.25], "line-main")
-    chart = curve_chart("Recall", [line], levels=[Level("0.8", 0.8)], marker=(4, "T4"))
+    line = Line("mean", {1: 1.0, 2: None, 3: 0.5, 4: 0.25}, "line-main")
+    chart = curve_chart("Recall", 4, [line], levels=[Level("0.8", 0.8)], marker=(4, "T4"))
     assert 'aria-label="Recall. mean: 1.00, not evaluated, 0.50, 0.25"' in chart
     assert chart.count("<polyline") == 1
     assert chart.count("<circle") == 3
-    assert curve_chart("Recall", [Line("mean", [], "line-main")]) == ""
+    assert curve_chart("Recall", 0, [Line("mean", {}, "line-main")]) == ""
     assert sparkline([0.5, None, 1.0]) == "▅·█"
 
 

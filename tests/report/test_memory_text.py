@@ -61,12 +61,8 @@ def test_recall_at_the_end_is_told_apart_from_the_last_summary() -> None:
 
 def test_a_long_chart_has_both_axes() -> None:
     """Some ten turns are named, each with the tokens of the last probe up to it; the line joins the probes."""
-    values = [1.0] * 20 + [None] * 140
-    values[39] = values[159] = 0.5
-    probed = [*range(1, 21), 40, 160]
-    chart = curve_chart(
-        "t", [Line("recall", values, "line-main")], probed=probed, tokens={turn: 100.0 * turn for turn in probed}
-    )
+    values = dict.fromkeys(range(1, 21), 1.0) | {40: 0.5, 160: 0.5}
+    chart = curve_chart("t", 160, [Line("recall", values, "line-main")], tokens={turn: 100.0 * turn for turn in values})
     assert chart.count("<polyline") == 1
     assert ">160</text>" in chart
     assert ">16.0k</text>" in chart
@@ -78,7 +74,7 @@ def test_a_long_chart_has_both_axes() -> None:
 
 def test_a_short_chart_has_one_axis() -> None:
     """Every turn is named; a turn without a value breaks the line."""
-    chart = curve_chart("t", [Line("recall", [1.0, 0.9, None, 0.8, 0.7], "line-main")])
+    chart = curve_chart("t", 5, [Line("recall", {1: 1.0, 2: 0.9, 3: None, 4: 0.8, 5: 0.7}, "line-main")])
     assert "prompt tokens" not in chart
     assert chart.count("<polyline") == 2
 

@@ -209,15 +209,20 @@ def test_the_hard_stop_horizon_is_named_as_a_mean_with_the_case_that_lost_one_fi
         assert all(line in told for line in said)
 
 
+def _horizons(result: RunResult) -> list[str]:
+    assert result.memory is not None
+    return horizon_lines(result, result.memory)
+
+
 def test_an_open_loss_is_named_where_it_is_earlier() -> None:
     """As open, before the confirmed one; a later one is not named, and where nothing is lost no case is."""
     earlier = record(_with_hard_stop("a", 4), _with_hard_stop("b", 2, "open"))
-    assert horizon_lines(earlier)[2].endswith(
+    assert _horizons(earlier)[2].endswith(
         'the earliest: case b, turn 2: open: lost "penicillin allergy"; case a, turn 4: lost "penicillin allergy"'
     )
     later = record(_with_hard_stop("a", 4), _with_hard_stop("b", 6, "open"))
-    assert horizon_lines(later)[2].endswith('the earliest: case a, turn 4: lost "penicillin allergy"')
-    assert len(horizon_lines(record(_with_hard_stop("a", None)))) == 2
+    assert _horizons(later)[2].endswith('the earliest: case a, turn 4: lost "penicillin allergy"')
+    assert len(_horizons(record(_with_hard_stop("a", None)))) == 2
 
 
 # ---- the words

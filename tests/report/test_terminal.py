@@ -18,7 +18,8 @@ from pytest_clinical_drift.report.headlines import case_headline, next_step, uns
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.markdown import render_markdown
 from pytest_clinical_drift.report.reasons import rests_on
-from pytest_clinical_drift.report.terminal import case_report, render_summary, sparkline
+from pytest_clinical_drift.report.terminal import case_report, render_summary
+from pytest_clinical_drift.report.words import sparkline
 from pytest_clinical_drift.results.releases import Sheet, standing_of
 from pytest_clinical_drift.scoring.assessment import OPEN
 from pytest_clinical_drift.verdict.reasons import Verdict
