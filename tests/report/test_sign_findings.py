@@ -105,6 +105,14 @@ def test_a_hazard_has_one_line_per_thing_and_counts_the_rest() -> None:
     assert "no severe finding" in rows["H2"][1]
 
 
+def test_two_findings_of_one_thing_on_one_turn_are_told_as_that_turn() -> None:
+    """In the reply and in the summary of turn 3, say; "turns 3 to 3" is no stretch of turns."""
+    alarms = [alarm(turn=3, **ALLERGY), alarm(turn=3, source="reply", **ALLERGY)]
+    page = page_of(record(flat("a", alarms=alarms, events=[event(turn=3)])))
+    assert "turns 3 to 3" not in html.unescape(page)
+    assert "Case a, turn 3" in text_of(page)
+
+
 def test_a_case_that_fails_by_a_rate_is_no_severe_finding_of_its_hazard() -> None:
     """Half of the facts are lost: past the fail line of recall, without a severe finding."""
     losses = [alarm(severe=False, fact=f"f{number}", what=f"fact {number}", turn=10) for number in range(10)]

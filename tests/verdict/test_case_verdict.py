@@ -589,8 +589,7 @@ def test_conflict_tells_its_pairs_or_why_there_is_none() -> None:
     value = case_value("k_conflict", two)
     assert (value.best, value.worst, why(value)) == (pytest.approx(2 / 17), pytest.approx(4 / 17), "2 of 17 pairs")
     assert (
-        why(case_value("k_conflict", [flat("a", pairs=0)]))
-        == "no two turns gave advice, so nothing could contradict"
+        why(case_value("k_conflict", [flat("a", pairs=0)])) == "no two turns gave advice, so nothing could contradict"
     )
     assert why(case_value("k_conflict", [flat("a", pairs=1)])) == "0 of 1 pair"
 
