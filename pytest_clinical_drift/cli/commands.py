@@ -34,9 +34,9 @@ def compare(results: list[Path], *, html: Path | None, markdown: Path | None, fa
 
 
 def schema(*, say: Say) -> int:
-    from pytest_clinical_drift.results.schema import shipped_schema
+    from pytest_clinical_drift.results.files import SCHEMA_FILE
 
-    say(shipped_schema().rstrip("\n"))
+    say(SCHEMA_FILE.read_text(encoding="utf-8").rstrip("\n"))
     return 0
 
 
