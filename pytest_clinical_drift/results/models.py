@@ -1,8 +1,8 @@
 """The record of a whole run: what leaves the verdict, and all that reports, comparisons and later verdicts read.
 
 The scoring of each conversation is kept as it was made (`CaseResult.repeats`); everything else follows from it.
-Raise `SCHEMA_VERSION` when a reader of the older file would misread the new one, and run `python docs/make_reference.py`
-to write the schema anew.
+Raise `SCHEMA_VERSION` when a reader of the older file would misread the new one, and write the schema anew by
+`python docs/make_reference.py`.
 """
 
 from collections.abc import Mapping
