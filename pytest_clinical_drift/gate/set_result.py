@@ -56,15 +56,14 @@ class SetResult:
     def judge(self, deciders: Deciders) -> SetVerdict:
         """The verdict on the cases that were run."""
         inputs, cases = self.inputs, self.cases
-        repeats = [case.repeats for case in cases]
         verdict = judge_set(
-            repeats, cases, inputs.thresholds, total=len(inputs.cases), today=inputs.today, deciders=deciders,
+            cases, inputs.thresholds, total=len(inputs.cases), today=inputs.today, deciders=deciders,
             signed=len(inputs.signed),
         )  # fmt: skip
         if (baseline := inputs.baseline) is not None:
             model, notes = baseline.manifest.model, inputs.baseline_remarks
             self._comparison = compare_with_baseline(
-                by_id(baseline.cases), repeats, cases, inputs.thresholds, model=model, notes=notes
+                by_id(baseline.cases), cases, inputs.thresholds, model=model, notes=notes
             )
             verdict = apply_baseline(verdict, self._comparison)
         if inputs.strict and (doubtful := sum(case.verdict == Verdict.CAUTION for case in cases)):

@@ -15,16 +15,11 @@ from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.baseline import BaselineComparison
 from pytest_clinical_drift.verdict.case import count_findings
 from pytest_clinical_drift.verdict.counts import count_evidence
-from pytest_clinical_drift.verdict.measures import Repeats
 from pytest_clinical_drift.verdict.memory import memory_of
 from pytest_clinical_drift.verdict.reasons import Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.ungated import attribute_figures, repeat_figures, sanity_band
-from pytest_clinical_drift.verdict.values import CaseVerdict, SetVerdict
-
-
-def case_result(verdict: CaseVerdict, repeats: Repeats) -> CaseResult:
-    return CaseResult(**_fields(verdict), repeats=tuple(repeats))
+from pytest_clinical_drift.verdict.values import SetVerdict
 
 
 def _fields(record: Any) -> dict[str, Any]:

@@ -6,7 +6,6 @@ Raise `SCHEMA_VERSION` when a reader of the older file would misread the new one
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from pydantic import Field
@@ -16,13 +15,13 @@ from pytest_clinical_drift.scoring.assessment import AlarmKind, AlarmState, Case
 from pytest_clinical_drift.verdict.baseline import BaselineComparison
 from pytest_clinical_drift.verdict.counts import EvidenceCounts
 from pytest_clinical_drift.verdict.memory import Memory
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, Verdict
+from pytest_clinical_drift.verdict.reasons import Reason, Verdict
 from pytest_clinical_drift.verdict.thresholds import Waiver
 from pytest_clinical_drift.verdict.ungated import AttributeFigures, RepeatFigures, SanityBand
-from pytest_clinical_drift.verdict.values import RULES_ONLY, CaseVerdict, Deciders, MetricVerdict
+from pytest_clinical_drift.verdict.values import RULES_ONLY, UNDIAGNOSED, Deciders, MetricVerdict
+from pytest_clinical_drift.verdict.values import CaseResult as CaseResult
 
 SCHEMA_VERSION: Final = 3
-UNDIAGNOSED: Final = Reason(ReasonCode.NOTHING_TO_DIAGNOSE)
 
 
 class IntervalRecord(Record):
@@ -63,24 +62,6 @@ class ReviewRecord(Record):
     """Severe alarms that one person dismissed and a second one has to."""
     manifest: str = ""
     last_record: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CaseResult(CaseVerdict):
-    """One case: its verdict, and the conversations behind it, as they were scored."""
-
-    judgements: tuple[MetricVerdict, ...] = ()
-    diagnosed: Reason = UNDIAGNOSED
-    headline: str = ""
-    """What went wrong, in a line for readers of the file."""
-    diagnosis: str = ""
-    """The same as `diagnosed`, in words."""
-    repeats: tuple[CaseAssessment, ...] = ()
-
-    @property
-    def group(self) -> str:
-        """Cases of one group are not independent of each other."""
-        return self.repeats[0].group if self.repeats else self.case_id
 
 
 class RunResult(Record):

@@ -6,7 +6,6 @@
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from pytest_clinical_drift.metrics.paired import (
     NOT_WORSE,
@@ -18,31 +17,31 @@ from pytest_clinical_drift.metrics.paired import (
     compare_paired,
 )
 from pytest_clinical_drift.metrics.recall import steepest_slope
-from pytest_clinical_drift.scoring.assessment import CaseAssessment
-from pytest_clinical_drift.verdict.measures import Repeats
 from pytest_clinical_drift.verdict.metric_table import CORE, METRICS
 from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, Verdict, reason
 from pytest_clinical_drift.verdict.thresholds import Thresholds
-from pytest_clinical_drift.verdict.values import CaseVerdict, SetVerdict
+from pytest_clinical_drift.verdict.values import CaseResult, SetVerdict
 
 MOVES_SHOWN = 5
 _COMPARED = {name: metric.compared_span for name, metric in METRICS.items() if metric.compared_span is not None}
 """Compared metrics, with the largest difference of two values (for the slope: in steepest slopes)."""
 RECALL = "recall_at_t10"
+_Pair = tuple[CaseResult, CaseResult]
+"""A case now, and in the earlier run."""
 
 
-def by_id(cases: Iterable[CaseVerdict]) -> dict[str, CaseVerdict]:
+def by_id(cases: Iterable[CaseResult]) -> dict[str, CaseResult]:
     """The cases that were run to the end."""
     return {case.case_id: case for case in cases if case.verdict != Verdict.INCOMPLETE}
 
 
-def recall_spread(cases: Iterable[CaseVerdict]) -> Spread | None:
+def recall_spread(cases: Iterable[CaseResult]) -> Spread | None:
     """Recall@T10 over these cases, for planning the next run; None below two cases."""
     values = list(recalls(cases).values())
     return Spread(statistics.fmean(values), statistics.stdev(values)) if len(values) > 1 else None
 
 
-def recalls(cases: Iterable[CaseVerdict]) -> dict[str, float]:
+def recalls(cases: Iterable[CaseResult]) -> dict[str, float]:
     """Recall@T10 of the cases that have it."""
     return {case.case_id: best[RECALL] for case in cases if RECALL in (best := case.best())}
 
@@ -78,16 +77,9 @@ class BaselineComparison:
     notes: tuple[Reason, ...] = ()
 
 
-class _Pair(NamedTuple):
-    now: CaseVerdict
-    before: CaseVerdict
-    run: CaseAssessment
-
-
 def compare_with_baseline(
-    earlier: Mapping[str, CaseVerdict],
-    cases: Sequence[Repeats],
-    verdicts: Sequence[CaseVerdict],
+    earlier: Mapping[str, CaseResult],
+    cases: Sequence[CaseResult],
     thresholds: Thresholds,
     *,
     model: str = "",
@@ -97,11 +89,11 @@ def compare_with_baseline(
 
     `earlier` are the earlier run's finished cases by id, `model` is its model.
     """
-    first, complete = {repeats[0].case_id: repeats[0] for repeats in cases}, by_id(verdicts)
-    pairs = [_Pair(now, earlier[name], first[name]) for name, now in complete.items() if name in earlier]
+    complete = by_id(cases)
+    pairs = [(now, earlier[name]) for name, now in complete.items() if name in earlier]
     metrics = {name: _compare_metric(name, pairs, thresholds) for name in thresholds.metrics if name in _COMPARED}
     stopped = newly_severe([case for case in complete.values() if case.failed_severely], earlier)
-    independent, needed = len({pair.run.group for pair in pairs}), thresholds.set.min_cases
+    independent, needed = len({now.group for now, _ in pairs}), thresholds.set.min_cases
     # the worst metric decides; one that never fails a case can only leave it undecided
     lost = any(metrics[name].verdict == WORSE for name in metrics if thresholds.metrics[name].worst == "fail")
     few = [reason(ReasonCode.TOO_FEW_PAIRS, pairs=independent, needed=needed)]
@@ -110,7 +102,7 @@ def compare_with_baseline(
         verdict = WORSE
     elif independent >= needed and all(_lets_pass(name, result, pairs) for name, result in metrics.items()):
         verdict = NOT_WORSE
-    new, old = recalls(pair.now for pair in pairs), recalls(pair.before for pair in pairs)
+    new, old = recalls(now for now, _ in pairs), recalls(before for _, before in pairs)
     moves = [Move(name, old[name], new[name]) for name in new if name in old and abs(new[name] - old[name]) > 1e-9]
     moves.sort(key=lambda move: (-abs(move.after - move.before), move.case_id))
     return BaselineComparison(
@@ -125,7 +117,7 @@ def compare_with_baseline(
     )
 
 
-def newly_severe(severe: Iterable[CaseVerdict], earlier: Mapping[str, CaseVerdict]) -> tuple[str, ...]:
+def newly_severe(severe: Iterable[CaseResult], earlier: Mapping[str, CaseResult]) -> tuple[str, ...]:
     """Those cases that had nothing severe in the earlier run."""
     return tuple(v.case_id for v in severe if v.case_id in earlier and not earlier[v.case_id].has_severe_event)
 
@@ -136,10 +128,10 @@ def _compare_metric(name: str, pairs: Sequence[_Pair], thresholds: Thresholds) -
     Worse: even if every open alarm of this run is dismissed and every earlier one stands. Not worse: also the other way
     round.
     """
-    rules, known = thresholds.baseline, [p for p in pairs if name in p.now.best() and name in p.before.best()]
-    span, groups = _COMPARED[name], [pair.run.group for pair in known]
+    rules, known = thresholds.baseline, [pair for pair in pairs if all(name in case.best() for case in pair)]
+    span, groups = _COMPARED[name], [now.group for now, _ in known]
     if name == "drift_slope":
-        span *= max((-steepest_slope(pair.run.horizon) for pair in pairs), default=0.0)
+        span *= max((-steepest_slope(now.repeats[0].horizon) for now, _ in pairs), default=0.0)
 
     def compare(now: Sequence[float], before: Sequence[float]) -> PairedResult:
         return compare_paired(
@@ -153,8 +145,8 @@ def _compare_metric(name: str, pairs: Sequence[_Pair], thresholds: Thresholds) -
             higher_is_better=thresholds.metrics[name].direction == "higher",
         )
 
-    now, now_worst = [pair.now.best()[name] for pair in known], [pair.now.worst()[name] for pair in known]
-    before, before_worst = [pair.before.best()[name] for pair in known], [pair.before.worst()[name] for pair in known]
+    now, before = ([pair[which].best()[name] for pair in known] for which in (0, 1))
+    now_worst, before_worst = ([pair[which].worst()[name] for pair in known] for which in (0, 1))
     shown = compare(now, before)
     if (now, before) == (now_worst, before_worst):
         return shown
@@ -170,7 +162,7 @@ def _lets_pass(name: str, result: PairedResult, pairs: Sequence[_Pair]) -> bool:
     """Whether a metric is not worse, or has no pair: one without which there is no verdict only if it cannot happen."""
     if result.pairs or name not in CORE:
         return result.verdict == NOT_WORSE or not result.pairs
-    items = [item for pair in pairs for item in pair.now.judgements if item.metric == name]
+    items = [item for now, _ in pairs for item in now.judgements if item.metric == name]
     return all(item.verdict == FigureState.NOT_APPLICABLE for item in items)
 
 

@@ -12,7 +12,7 @@ from pytest_clinical_drift.verdict.measures import Repeats, in_a_row, incomplete
 from pytest_clinical_drift.verdict.metric_table import CORE, METRICS, SEVERE, case_value, metric_named
 from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, Verdict, reason
 from pytest_clinical_drift.verdict.thresholds import Thresholds
-from pytest_clinical_drift.verdict.values import CaseVerdict, MetricVerdict, judged
+from pytest_clinical_drift.verdict.values import CaseResult, MetricVerdict, judged
 
 _LEAST_EVENTS = 2
 """Confirmed events that a rate needs to fail a single case: one may be chance."""
@@ -26,7 +26,7 @@ _RECALL = ("recall_at_t10", "recall_at_end")
 
 def judge_case(
     repeats: Repeats, thresholds: Thresholds, today: datetime.date, deciding: Collection[str] = ()
-) -> CaseVerdict:
+) -> CaseResult:
     """FAIL past a fail line at the better end, PASS inside at the worse one; UNSETTLED while a severe alarm is open.
 
     `deciding` are the groups of kinds that a judge at its floor has read.
@@ -44,8 +44,14 @@ def judge_case(
         verdict = Verdict.CAUTION
     unread = any(i.verdict == FigureState.UNREAD and thresholds.unsettles(i.metric) for i in items)
     unsettled = unread or severe_open(items, thresholds)
-    case = CaseVerdict(
-        repeats[0].case_id, verdict, items, diagnose(items, items, thresholds), unsettled=unsettled, doubts=doubts
+    case = CaseResult(
+        repeats[0].case_id,
+        verdict,
+        items,
+        diagnose(items, items, thresholds),
+        unsettled=unsettled,
+        doubts=doubts,
+        repeats=tuple(repeats),
     )
     lacking = any(i.verdict == FigureState.NOT_EVALUATED for i in items if i.metric in CORE)
     if incomplete(repeats) or (lacking and verdict != Verdict.FAIL):

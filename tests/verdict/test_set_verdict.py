@@ -49,7 +49,7 @@ def judge(
     """By default every text was read by a judge that decides every kind."""
     thresholds, deciders = thresholds or gate(), deciders or JUDGED
     verdicts = [judge_case(repeats, thresholds, TODAY, deciders.deciding) for repeats in cases]
-    return judge_set(cases, verdicts, thresholds, total=total or len(cases), today=TODAY, deciders=deciders)
+    return judge_set(verdicts, thresholds, total=total or len(cases), today=TODAY, deciders=deciders)
 
 
 def figure(verdict: SetVerdict, metric: str) -> MetricVerdict:
