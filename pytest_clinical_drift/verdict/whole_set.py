@@ -16,7 +16,6 @@ from pytest_clinical_drift.judging.canaries import UNANSWERED
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.case import count_findings, diagnose, severe_open, with_reader
 from pytest_clinical_drift.verdict.counts import audit_of
-from pytest_clinical_drift.verdict.measures import Repeats
 from pytest_clinical_drift.verdict.metric_table import CORE, SEVERE
 from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, Verdict, reason
 from pytest_clinical_drift.verdict.set_metrics import judge_over
@@ -50,10 +49,9 @@ def judge_set(
 
     `signed` cases of the total carry a clinician's signature; None: not known, which counts as none.
     """
-    waived = {case.case_id for case in cases if case.waiver is not None}
-    complete = [case.repeats for case in cases if case.verdict != Verdict.INCOMPLETE]
+    complete = [case for case in cases if case.verdict != Verdict.INCOMPLETE]
     judgements = tuple(
-        with_reader(judge_over(name, limits, complete, thresholds, waived, deciders), deciders.deciding)
+        with_reader(judge_over(name, limits, complete, thresholds, deciders), deciders.deciding)
         for name, limits in thresholds.metrics.items()
     )
     runs = [run for case in cases for run in case.repeats]
@@ -71,7 +69,7 @@ def judge_set(
         reasons = [reason(ReasonCode.CASES_SELECTED, run=len(cases), total=total), *reasons]
         verdict = Verdict.PARTIAL
     to_read, severe_to_read = count_findings(runs)[AlarmState.OPEN]
-    confirmed = [a for repeats in complete for run in repeats for a in run.alarms if a.state == AlarmState.CONFIRMED]
+    alarms = [alarm for case in complete for run in case.repeats for alarm in run.alarms]
     return SetVerdict(
         verdict=verdict,
         judgements=judgements,
@@ -83,7 +81,7 @@ def judge_set(
         failing=tuple(case.case_id for case in cases if case.verdict == Verdict.FAIL),
         waivers=tuple(waiver for waiver in thresholds.waivers if waiver.holds_on(today)),
         deciders=deciders,
-        unread=sum(alarm.severe and alarm.settled_by != "person" for alarm in confirmed),
+        unread=sum(a.severe and a.settled_by != "person" for a in alarms if a.state == AlarmState.CONFIRMED),
         canaries=(upheld, inserted),
         canaries_unanswered=lost,
         to_read=to_read,
@@ -95,7 +93,7 @@ def _decide(
     cases: Sequence[CaseResult],
     judgements: Sequence[MetricVerdict],
     thresholds: Thresholds,
-    complete: Sequence[Repeats],
+    complete: Sequence[CaseResult],
     deciders: Deciders,
     canaries: tuple[int, int, int],
     unsigned: Sequence[Reason],
@@ -178,15 +176,15 @@ def _unsettled(
         yield figures_unread(unread)
 
 
-def _too_little(complete: Sequence[Repeats], thresholds: Thresholds, deciders: Deciders) -> Iterator[Reason]:
+def _too_little(complete: Sequence[CaseResult], thresholds: Thresholds, deciders: Deciders) -> Iterator[Reason]:
     """Too few cases; an audit of what the readings cleared that bounds too little, or none, which bounds nothing."""
     # cases of one persona or cluster tell the same story, so they count once
-    groups, needed = len({repeats[0].group for repeats in complete}), thresholds.set.min_cases
+    groups, needed = len({case.group for case in complete}), thresholds.set.min_cases
     if groups < needed:
         yield reason(ReasonCode.TOO_FEW_CASES, cases=len(complete), groups=groups, needed=needed)
     if not deciders.deciding or deciders.control:
         return
-    audit = audit_of([run for repeats in complete for run in repeats], thresholds.set.confidence)
+    audit = audit_of([run for case in complete for run in case.repeats], thresholds.set.confidence)
     bound = thresholds.judge.audit_bound
     if audit is None:
         yield reason(ReasonCode.NOT_AUDITED)
