@@ -13,10 +13,9 @@ from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.metrics.recall import mean
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.words import is_unread_zero
-from pytest_clinical_drift.results.build import build_result
 from pytest_clinical_drift.results.inputs import GateInputs, options_hash
 from pytest_clinical_drift.results.manifest import JudgeRecord, Manifest, ShardRecord, TokenCounts
-from pytest_clinical_drift.results.models import CaseResult, ReviewRecord, RunResult
+from pytest_clinical_drift.results.models import CaseResult, ReviewRecord, RunResult, build_result
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.subjects.limits import token_cost
 from pytest_clinical_drift.transcript import Transcript

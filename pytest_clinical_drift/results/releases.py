@@ -3,7 +3,6 @@ of the project (`dossier.yaml`), its hazards, earlier releases."""
 
 import contextlib
 import datetime
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import Any, Literal
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from pytest_clinical_drift.cases.faults import first_fault
-from pytest_clinical_drift.cases.files import parse_data, read_text
+from pytest_clinical_drift.cases.files import file_hash, parse_data, read_text
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.metrics.intervals import proportion_interval
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_record
@@ -171,11 +170,7 @@ class Standing:
 
 def record_hash(folder: Path) -> str:
     """SHA-256 of the results file of a folder."""
-    file = folder / RESULTS_FILE
-    try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror})") from None
+    return file_hash(folder / RESULTS_FILE)
 
 
 def made_of(manifest: Manifest) -> dict[str, str]:

@@ -6,9 +6,8 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_clinical_drift.results.build import build_result
 from pytest_clinical_drift.results.manifest import JudgeRecord, Manifest
-from pytest_clinical_drift.results.models import CaseResult, RunResult
+from pytest_clinical_drift.results.models import CaseResult, RunResult, build_result
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds

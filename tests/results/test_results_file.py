@@ -12,11 +12,10 @@ from made import READ, alarm, event, flat
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.report.json_file import with_sentences, write_results
-from pytest_clinical_drift.results.build import build_result
 from pytest_clinical_drift.results.comparing import load_baseline, load_runs
 from pytest_clinical_drift.results.files import read_results
 from pytest_clinical_drift.results.manifest import Manifest
-from pytest_clinical_drift.results.models import RunResult
+from pytest_clinical_drift.results.models import RunResult, build_result
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.thresholds import load_thresholds

@@ -16,11 +16,10 @@ from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.report.json_file import write_results
 from pytest_clinical_drift.report.reasons import reason_texts
-from pytest_clinical_drift.results.build import build_result
 from pytest_clinical_drift.results.comparing import check_comparable, load_baseline
 from pytest_clinical_drift.results.files import to_plain
 from pytest_clinical_drift.results.manifest import Manifest
-from pytest_clinical_drift.results.models import RunResult
+from pytest_clinical_drift.results.models import RunResult, build_result
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.baseline import (
     BaselineComparison,

@@ -17,8 +17,8 @@ from pytest_clinical_drift.metrics.agreement import corrected_rate
 from pytest_clinical_drift.metrics.intervals import Interval, effective_trials
 from pytest_clinical_drift.report.headlines import next_step, run_headline
 from pytest_clinical_drift.report.reasons import figure_sentence, reason_text, reason_texts, rests_on
-from pytest_clinical_drift.results.build import build_result
 from pytest_clinical_drift.results.manifest import Hashes, Manifest
+from pytest_clinical_drift.results.models import build_result
 from pytest_clinical_drift.scoring.assessment import AuditCount, CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, Verdict
