@@ -3,12 +3,13 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
 
 from pytest_clinical_drift.metrics.agreement import CorrectedRate, corrected_rate, within
-from pytest_clinical_drift.metrics.horizon import Curve, carried
+from pytest_clinical_drift.metrics.horizon import carried
 from pytest_clinical_drift.metrics.intervals import (
     Interval,
     effective_trials,
@@ -142,33 +143,26 @@ def _of_counts(
 
 
 def _lowest(figure: _Figure) -> _Pooled | None:
-    """The lowest point of the set's mean recall, at both ends, with the interval of that turn."""
-    cases = [case for _, case in figure.values]
-    best = _lowest_turn([(mean_curve(run.recall_curve for run in case.repeats), case.group) for case in cases])
-    worst = _lowest_turn([(mean_curve(run.worst_curve for run in case.repeats), case.group) for case in cases])
-    if best is None or worst is None:
-        return None
-    one, two = (
-        mean_intervals(np.array([there]).T, groups, (0.0, 1.0), confidence=figure.confidence)[0]
-        for _, _, there, groups in (best, worst)
-    )
-    return _Pooled(best[0], worst[0], one, two, reason(ReasonCode.LOWEST_AT, turn=best[1], cases=len(best[2])))
-
-
-def _lowest_turn(curves: Sequence[tuple[Curve, str]]) -> tuple[float, int, list[float], list[str]] | None:
-    """The minimum of the mean curve, its turn, and the cases' values there with their groups.
+    """The lowest point of the set's mean recall, at both ends, with the interval of that turn.
 
     A case that is not probed at a turn, or has ended, counts with what it had last: otherwise the mean would be that of
     the few cases that were probed, or of the longest.
     """
-    longest = max((len(curve) for curve, _ in curves), default=0)
-    lasting = [(carried([*curve, *[None] * (longest - len(curve))]), group) for curve, group in curves]
-    means = enumerate(mean_curve(curve for curve, _ in lasting), start=1)
-    lowest = min(((value, turn) for turn, value in means if value is not None), default=None)
-    if lowest is None:
-        return None
-    there = [(value, group) for curve, group in lasting if (value := curve[lowest[1] - 1]) is not None]
-    return *lowest, [value for value, _ in there], [group for _, group in there]
+    ends = []
+    for curve_of in (attrgetter("recall_curve"), attrgetter("worst_curve")):
+        curves = [mean_curve(map(curve_of, case.repeats)) for _, case in figure.values]
+        longest = max(map(len, curves), default=0)
+        lasting = [carried([*curve, *[None] * (longest - len(curve))]) for curve in curves]
+        means = enumerate(mean_curve(lasting))
+        value, at = min(((mean, place) for place, mean in means if mean is not None), default=(None, 0))
+        if value is None:
+            return None
+        known = [(curve[at], case.group) for curve, (_, case) in zip(lasting, figure.values, strict=True)]
+        there, groups = zip(*(pair for pair in known if pair[0] is not None), strict=True)
+        (interval,) = mean_intervals(np.array([there]).T, groups, (0.0, 1.0), confidence=figure.confidence)
+        ends.append((value, interval, reason(ReasonCode.LOWEST_AT, turn=at + 1, cases=len(there))))
+    (best, one, rests_on), (worst, two, _) = ends
+    return _Pooled(best, worst, one, two, rests_on)
 
 
 _POOLS: dict[Aggregation, Callable[[_Figure], _Pooled | None]] = {

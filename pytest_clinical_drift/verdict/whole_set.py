@@ -56,12 +56,10 @@ def judge_set(
     )
     runs = [run for case in cases for run in case.repeats]
     canaries = Counter(canary.state for run in runs for canary in run.canaries)
-    upheld, lost = canaries[AlarmState.CONFIRMED], canaries[UNANSWERED]
-    inserted = canaries.total() - lost
+    lost = canaries[UNANSWERED]
     missing = total - (signed or 0) if thresholds.require_signed_cases else 0
     unsigned = [reason(ReasonCode.CASES_UNSIGNED, unsigned=missing, cases=total)] if missing > 0 else []
-    counted = (upheld, inserted, lost)
-    verdict, reasons = _decide(cases, judgements, thresholds, complete, deciders, counted, unsigned)
+    verdict, reasons = _decide(cases, judgements, thresholds, complete, deciders, canaries, unsigned)
     if deciders.outage is not None:
         told = reason(ReasonCode.JUDGE_OUTAGE, **dataclasses.asdict(deciders.outage), canaries=lost)
         reasons = [told, *reasons] if verdict in (Verdict.UNSETTLED, Verdict.INCOMPLETE) else [*reasons, told]
@@ -82,7 +80,7 @@ def judge_set(
         waivers=tuple(waiver for waiver in thresholds.waivers if waiver.holds_on(today)),
         deciders=deciders,
         unread=sum(a.severe and a.settled_by != "person" for a in alarms if a.state == AlarmState.CONFIRMED),
-        canaries=(upheld, inserted),
+        canaries=(canaries[AlarmState.CONFIRMED], canaries.total() - lost),
         canaries_unanswered=lost,
         to_read=to_read,
         severe_to_read=severe_to_read,
@@ -95,7 +93,7 @@ def _decide(
     thresholds: Thresholds,
     complete: Sequence[CaseResult],
     deciders: Deciders,
-    canaries: tuple[int, int, int],
+    canaries: Counter[str],
     unsigned: Sequence[Reason],
 ) -> tuple[Verdict, list[Reason]]:
     run, seen = len(cases), list(_confirmed_before_end(cases))
@@ -161,15 +159,16 @@ def _unsettled(
     cases: Sequence[CaseResult],
     judgements: Sequence[MetricVerdict],
     thresholds: Thresholds,
-    canaries: tuple[int, int, int],
+    canaries: Counter[str],
 ) -> Iterator[Reason]:
     """Why nothing failed and there is no verdict all the same: open alarms, figures nobody read, canaries missed."""
-    (confirmed, inserted, lost), needed = canaries, thresholds.judge.canaries
-    least = needed * (inserted + lost) - 1e-9
+    confirmed, lost, inserted = canaries[AlarmState.CONFIRMED], canaries[UNANSWERED], canaries.total()
+    needed = thresholds.judge.canaries
+    least = needed * inserted - 1e-9
     if confirmed + lost < least:
-        yield reason(ReasonCode.CANARIES_MISSED, confirmed=confirmed, inserted=inserted, needed=needed)
+        yield reason(ReasonCode.CANARIES_MISSED, confirmed=confirmed, inserted=inserted - lost, needed=needed)
     elif confirmed < least:
-        yield reason(ReasonCode.CANARIES_UNANSWERED, unanswered=lost, inserted=inserted + lost)
+        yield reason(ReasonCode.CANARIES_UNANSWERED, unanswered=lost, inserted=inserted)
     if waiting := sum(severe_open(verdict.judgements, thresholds) for verdict in cases):
         yield reason(ReasonCode.SEVERE_OPEN, cases=waiting)
     if unread := [i for i in judgements if i.verdict == FigureState.UNREAD and thresholds.unsettles(i.metric)]:
