@@ -193,14 +193,14 @@ def build_result(
     confidence, judge = thresholds.set.confidence, manifest.judged
     continuity = mean(run.alignment for run in complete)
     missing = next((run.alignment_reason for run in complete if run.alignment_reason), "")
-    # the names that both have: verdict, judgements, reasons, diagnosis, deciders, and what is left to read
-    judged = {name: value for name, value in _fields(verdict).items() if name in RunResult.model_fields}
+    confirmed = [a for repeats in finished for run in repeats for a in run.alarms if a.state == AlarmState.CONFIRMED]
+    findings = count_findings(runs)
+    to_read, severe_to_read = findings[AlarmState.OPEN]
     return RunResult(
-        **judged | {"waivers": tuple(waiver for waiver in verdict.waivers if waiver.case in known)},
-        cases_total=verdict.total,
-        cases_selected=verdict.selected,
-        cases_complete=verdict.complete,
-        failing_cases=verdict.failing,
+        **_fields(verdict) | {"waivers": tuple(waiver for waiver in verdict.waivers if waiver.case in known)},
+        cases_selected=len(cases),
+        cases_complete=len(finished),
+        failing_cases=tuple(case.case_id for case in cases if case.verdict == Verdict.FAIL),
         entity_recall_at_t10=values.get("recall_at_t10"),
         entity_recall_at_t10_extended=mean(
             turn.extended.recall for run in complete for turn in run.turns[run.horizon - 1 : run.horizon]
@@ -220,7 +220,10 @@ def build_result(
         alarms={
             kind: {state: alarms[kind, state] for state in AlarmState} for kind in sorted({kind for kind, _ in alarms})
         },
-        findings=count_findings(runs),
+        findings=findings,
+        to_read=to_read,
+        severe_to_read=severe_to_read,
+        unread=sum(alarm.severe and alarm.settled_by != "person" for alarm in confirmed),
         hazards={
             hazard: tuple(case.id for case in case_set if hazard in case.hazards)
             for hazard in sorted({hazard for case in case_set for hazard in case.hazards})

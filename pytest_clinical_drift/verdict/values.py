@@ -141,23 +141,13 @@ class SetVerdict:
     reasons: tuple[Reason, ...]
     """The decisive ones first."""
     diagnosed: Reason
-    selected: int
-    total: int
-    complete: int
-    failing: tuple[str, ...]
-    """Ids of the cases past a fail line."""
+    cases_total: int
     waivers: tuple[Waiver, ...] = ()
     deciders: Deciders = RULES_ONLY
-    unread: int = 0
-    """Confirmed severe alarms that no person has read."""
     canaries: tuple[int, int] = (0, 0)
     """Inserted faults that the judge confirmed, of how many that it could be asked about."""
     canaries_unanswered: int = 0
     """Inserted faults besides, about which an outage kept it from being asked."""
-    to_read: int = 0
-    """Groups of open alarms."""
-    severe_to_read: int = 0
-    """Those among them that would fail a case."""
 
 
 def figures_unread(unread: Sequence[MetricVerdict]) -> Reason:

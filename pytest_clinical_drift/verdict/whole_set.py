@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_clinical_drift.judging.canaries import UNANSWERED
 from pytest_clinical_drift.scoring.assessment import AlarmState
-from pytest_clinical_drift.verdict.case import count_findings, diagnose, severe_open, with_reader
+from pytest_clinical_drift.verdict.case import diagnose, severe_open, with_reader
 from pytest_clinical_drift.verdict.counts import audit_of
 from pytest_clinical_drift.verdict.metric_table import CORE, SEVERE
 from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, Verdict, reason
@@ -54,8 +54,7 @@ def judge_set(
         with_reader(judge_over(name, limits, complete, thresholds, deciders), deciders.deciding)
         for name, limits in thresholds.metrics.items()
     )
-    runs = [run for case in cases for run in case.repeats]
-    canaries = Counter(canary.state for run in runs for canary in run.canaries)
+    canaries = Counter(canary.state for case in cases for run in case.repeats for canary in run.canaries)
     lost = canaries[UNANSWERED]
     missing = total - (signed or 0) if thresholds.require_signed_cases else 0
     unsigned = [reason(ReasonCode.CASES_UNSIGNED, unsigned=missing, cases=total)] if missing > 0 else []
@@ -66,24 +65,16 @@ def judge_set(
     if len(cases) < total:
         reasons = [reason(ReasonCode.CASES_SELECTED, run=len(cases), total=total), *reasons]
         verdict = Verdict.PARTIAL
-    to_read, severe_to_read = count_findings(runs)[AlarmState.OPEN]
-    alarms = [alarm for case in complete for run in case.repeats for alarm in run.alarms]
     return SetVerdict(
         verdict=verdict,
         judgements=judgements,
         reasons=tuple(reasons),
         diagnosed=diagnose(judgements, [item for case in cases for item in case.judgements], thresholds),
-        selected=len(cases),
-        total=total,
-        complete=len(complete),
-        failing=tuple(case.case_id for case in cases if case.verdict == Verdict.FAIL),
+        cases_total=total,
         waivers=tuple(waiver for waiver in thresholds.waivers if waiver.holds_on(today)),
         deciders=deciders,
-        unread=sum(a.severe and a.settled_by != "person" for a in alarms if a.state == AlarmState.CONFIRMED),
         canaries=(canaries[AlarmState.CONFIRMED], canaries.total() - lost),
         canaries_unanswered=lost,
-        to_read=to_read,
-        severe_to_read=severe_to_read,
     )
 
 
