@@ -128,20 +128,16 @@ def memory_of(cases: Sequence[Repeats], case_set: Iterable[Case], *, limit: floa
     kept = _kept(runs, {case.id: case for case in case_set}, confidence)
     probes = tuple(_probes(cases, confidence))
     recalls = {probe.turn: probe.recall for probe in probes}
-    of_all, of_all_worst, of_hard_stops, of_hard_stops_worst = (
-        _horizon(cases, read, limit, confidence)
-        for read in (attrgetter("recall"), attrgetter("recall_worst"), _hard_stops, partial(_hard_stops, worst=True))
-    )
     return Memory(
         turns=max(lengths),
         shortest=min(lengths),
         limit=limit,
         probes=probes,
         line=early_slope([recalls.get(turn) for turn in range(1, max(lengths) + 1)]),
-        horizon=of_all,
-        horizon_worst=of_all_worst,
-        hard_stop_horizon=of_hard_stops,
-        hard_stop_horizon_worst=of_hard_stops_worst,
+        horizon=_horizon(cases, attrgetter("recall"), limit, confidence),
+        horizon_worst=_horizon(cases, attrgetter("recall_worst"), limit, confidence),
+        hard_stop_horizon=_horizon(cases, _hard_stops, limit, confidence),
+        hard_stop_horizon_worst=_horizon(cases, partial(_hard_stops, worst=True), limit, confidence),
         slope_per_1000_tokens=mean(mean(map(_token_slope, repeats)) for repeats in cases),
         by_place=tuple(kept[name] for name in PLACES if name in kept),
         # without interludes that may be mistaken for a fact there is one group alone, and nothing to compare
