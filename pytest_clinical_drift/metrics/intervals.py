@@ -73,9 +73,8 @@ def mean_intervals(
     `ends` are the worst and the best value possible.
     """
     worst, best = ends
-    names, membership = np.unique(np.asarray(groups), return_inverse=True)
-    units = len(names)
-    sums, counts = group_sums(table, membership, units)
+    sums, counts = group_sums(table, groups)
+    units = len(counts)
     if units < FEW_UNITS:
         low, high = _t_limits(sums, counts, confidence)
     else:
@@ -186,8 +185,7 @@ def _per_group(events: Sequence[int], trials: Sequence[int], groups: Sequence[st
     """Events and trials of every group that has trials: groups x 2."""
     table = np.column_stack([np.asarray(events, dtype=float), np.asarray(trials, dtype=float)])
     used = table[:, 1] > 0
-    names, membership = np.unique(np.asarray(groups)[used], return_inverse=True)
-    return group_sums(table[used], membership, len(names))[0]
+    return group_sums(table[used], np.asarray(groups)[used])[0]
 
 
 def effective_trials(

@@ -127,7 +127,7 @@ def test_plain_bca_is_that_of_scipy() -> None:
     membership = np.sort(generator.integers(0, 30, size=50))
     _, membership = np.unique(membership, return_inverse=True)
     units = int(membership.max()) + 1
-    sums, counts = group_sums(values[:, None], membership, units)
+    sums, counts = group_sums(values[:, None], membership)
 
     def ratio(rows: np.ndarray, axis: int = -1) -> np.ndarray:
         return sums[rows, 0].sum(axis=axis) / counts[rows].sum(axis=axis)
