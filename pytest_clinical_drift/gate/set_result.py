@@ -55,10 +55,8 @@ class SetResult:
     def judge(self, deciders: Deciders) -> SetVerdict:
         """The verdict on the cases that were run."""
         inputs, cases = self.inputs, self.cases
-        verdict = judge_set(
-            cases, inputs.thresholds, total=len(inputs.cases), today=inputs.today, deciders=deciders,
-            signed=len(inputs.signed),
-        )  # fmt: skip
+        total, signed = len(inputs.cases), len(inputs.signed)
+        verdict = judge_set(cases, inputs.thresholds, total=total, deciders=deciders, signed=signed)
         if (baseline := inputs.baseline) is not None:
             model, notes = baseline.manifest.model, inputs.baseline_remarks
             self._comparison = compare_with_baseline(

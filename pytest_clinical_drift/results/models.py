@@ -197,7 +197,8 @@ def build_result(
     findings = count_findings(runs)
     to_read, severe_to_read = findings[AlarmState.OPEN]
     return RunResult(
-        **_fields(verdict) | {"waivers": tuple(waiver for waiver in verdict.waivers if waiver.case in known)},
+        **_fields(verdict),
+        waivers=tuple(one for one in thresholds.waivers if one.holds_on(today) and one.case in known),
         cases_selected=len(cases),
         cases_complete=len(finished),
         failing_cases=tuple(case.case_id for case in cases if case.verdict == Verdict.FAIL),

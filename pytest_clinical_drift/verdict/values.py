@@ -142,7 +142,6 @@ class SetVerdict:
     """The decisive ones first."""
     diagnosed: Reason
     cases_total: int
-    waivers: tuple[Waiver, ...] = ()
     deciders: Deciders = RULES_ONLY
     canaries: tuple[int, int] = (0, 0)
     """Inserted faults that the judge confirmed, of how many that it could be asked about."""

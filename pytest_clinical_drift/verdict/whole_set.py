@@ -8,7 +8,6 @@ CAUTION    everything between
 """
 
 import dataclasses
-import datetime
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -41,7 +40,6 @@ def judge_set(
     thresholds: Thresholds,
     *,
     total: int,
-    today: datetime.date,
     deciders: Deciders = RULES_ONLY,
     signed: int | None = None,
 ) -> SetVerdict:
@@ -71,7 +69,6 @@ def judge_set(
         reasons=tuple(reasons),
         diagnosed=diagnose(judgements, [item for case in cases for item in case.judgements], thresholds),
         cases_total=total,
-        waivers=tuple(waiver for waiver in thresholds.waivers if waiver.holds_on(today)),
         deciders=deciders,
         canaries=(canaries[AlarmState.CONFIRMED], canaries.total() - lost),
         canaries_unanswered=lost,

@@ -68,5 +68,5 @@ def record(
 ) -> RunResult:
     """The record of a run on these conversations."""
     gate, cases = thresholds or load_thresholds(), judged_cases(*runs, deciding=deciders.deciding)
-    verdict = judge_set(cases, gate, total=len(runs), today=TODAY, deciders=deciders)
+    verdict = judge_set(cases, gate, total=len(runs), deciders=deciders)
     return build_result(cases, verdict, manifest(judge), thresholds=gate, case_set=(), today=TODAY)

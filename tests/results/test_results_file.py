@@ -41,7 +41,7 @@ CASES = [
 
 def made(cases: list[list[CaseAssessment]]) -> RunResult:
     judged = [judge_case(repeats, GATE, TODAY, READ) for repeats in cases]
-    verdict = judge_set(judged, GATE, total=len(cases), today=TODAY, deciders=Deciders("big", READ))
+    verdict = judge_set(judged, GATE, total=len(cases), deciders=Deciders("big", READ))
     manifest = Manifest.model_validate(MANIFEST)
     return build_result(judged, verdict, manifest, thresholds=GATE, case_set=(), today=TODAY)
 

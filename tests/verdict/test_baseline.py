@@ -55,7 +55,7 @@ def levels(*values: float, count: int = 60) -> list[list[CaseAssessment]]:
 
 def judged(cases: Cases) -> SetVerdict:
     verdicts = [judge_case(repeats, GATE, TODAY, READ) for repeats in cases]
-    return judge_set(verdicts, GATE, total=len(cases), today=TODAY, deciders=Deciders("judge", READ))
+    return judge_set(verdicts, GATE, total=len(cases), deciders=Deciders("judge", READ))
 
 
 def record_of(cases: Cases) -> RunResult:
@@ -168,7 +168,7 @@ def test_subset_stays_partial() -> None:
     """A run of some cases gets no release verdict from a baseline either."""
     new = levels(0.5, count=5)
     verdicts = [judge_case(repeats, GATE, TODAY, READ) for repeats in new]
-    partial = judge_set(verdicts, GATE, total=60, today=TODAY)
+    partial = judge_set(verdicts, GATE, total=60)
     comparison = compare_with_baseline(by_id(earlier(levels(1.0)).cases), verdicts, GATE)
     assert apply_baseline(partial, comparison).verdict == "PARTIAL"
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from made import NOTHING, READ, alarm, conversation, event, finding, flat, silenced
 
+from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.metrics.agreement import corrected_rate
@@ -46,13 +47,14 @@ def judge(
     thresholds: Thresholds | None = None,
     total: int | None = None,
     deciders: Deciders | None = None,
+    case_set: Sequence[Case] = (),
 ) -> RunResult:
     """By default every text was read by a judge that decides every kind."""
     thresholds, deciders = thresholds or gate(), deciders or JUDGED
     verdicts = [judge_case(repeats, thresholds, TODAY, deciders.deciding) for repeats in cases]
-    whole = judge_set(verdicts, thresholds, total=total or len(cases), today=TODAY, deciders=deciders)
+    whole = judge_set(verdicts, thresholds, total=total or len(cases), deciders=deciders)
     manifest = Manifest(judge="rules", hashes=Hashes(cases="c", prompts="p"))
-    return build_result(verdicts, whole, manifest, thresholds=thresholds, case_set=(), today=TODAY)
+    return build_result(verdicts, whole, manifest, thresholds=thresholds, case_set=case_set, today=TODAY)
 
 
 def figure(verdict: RunResult, metric: str) -> MetricVerdict:
@@ -1088,7 +1090,9 @@ def test_waivers_that_have_run_out_are_not_told() -> None:
         Waiver(case="x", reason="known", signed_by="officer", expires=TODAY + datetime.timedelta(days=days))
         for days in (-1, 0)
     )
-    assert judge_set([], gate(waivers=(old, new)), total=1, today=TODAY).waivers == (new,)
+    turns = [{"turn": turn, "message": "m"} for turn in (1, 2)]
+    case = {"id": "x", "patient_summary": "A.", "critical_entities": ["asthma"], "turns": turns}
+    assert judge([], gate(waivers=(old, new)), case_set=[Case.model_validate(case)]).waivers == (new,)
 
 
 def test_a_set_without_any_slope_has_no_verdict() -> None:
