@@ -84,7 +84,7 @@ def drift_horizon(
     point = crossing(table.mean(axis=0), probes, limit)
     if units < FEWEST_CASES:
         return Horizon(point, None, None, probes[-1], units)
-    limits = mean_intervals(table, groups, (0.0, 1.0), confidence=confidence, resamples=resamples)
+    limits = mean_intervals(table.T, groups, (0.0, 1.0), confidence=confidence, resamples=resamples)
     by_turn = list(zip(probes, limits, strict=True))
     held = [turn for turn, _ in takewhile(lambda probe: probe[1].low > limit, by_turn)]
     high = next((turn for turn, found in by_turn if found.high < limit), None)

@@ -12,7 +12,7 @@ from operator import attrgetter
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.timeline import last_stated
 from pytest_clinical_drift.metrics.horizon import Horizon, common_probes, drift_horizon, early_slope
-from pytest_clinical_drift.metrics.intervals import Interval, mean_interval, over_cases, pooled_interval
+from pytest_clinical_drift.metrics.intervals import Interval, mean_intervals, over_cases, pooled_interval
 from pytest_clinical_drift.metrics.recall import SlopeFit, mean, mean_curve, ratio, token_decay_rate
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment, Curve, TurnAssessment
 from pytest_clinical_drift.verdict.measures import Repeats, kept_at_end
@@ -187,9 +187,8 @@ def _probes(cases: Sequence[Repeats], confidence: float) -> Iterator[ProbedTurn]
         means = [mean(turn.recall for turn in turns) for turns in there]
         known = [(value, runs[0].group) for value, runs in zip(means, cases, strict=True) if value is not None]
         values, groups = zip(*known, strict=True)
-        low, high = _limits(
-            mean_interval(values, groups, confidence=confidence, worst=0.0, best=1.0, resamples=BAND_RESAMPLES)
-        )
+        (interval,) = mean_intervals([values], groups, (0.0, 1.0), confidence=confidence, resamples=BAND_RESAMPLES)
+        low, high = _limits(interval)
         worst, hard_stops, tokens = (
             mean(mean(map(read, turns)) for turns in there)
             for read in (attrgetter("recall_worst"), _hard_stops, attrgetter("prompt_tokens"))

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import NamedTuple
 
-import numpy as np
-
 from pytest_clinical_drift.metrics.agreement import CorrectedRate, corrected_rate, within
 from pytest_clinical_drift.metrics.horizon import carried
 from pytest_clinical_drift.metrics.intervals import (
@@ -100,7 +98,7 @@ def _mean(figure: _Figure) -> _Pooled | None:
         low = min(steepest_slope(case.repeats[0].horizon) for _, case in values)
         high = -low
     ends = (low, high) if figure.limits.direction == "higher" else (high, low)
-    one, two = mean_intervals(np.array([bests, worsts]).T, groups, ends, confidence=figure.confidence)
+    one, two = mean_intervals([bests, worsts], groups, ends, confidence=figure.confidence)
     rests_on = reason(ReasonCode.CASES_MEASURED, cases=len(known))
     return _Pooled(sum(bests) / len(known), sum(worsts) / len(known), one, two, rests_on)
 
@@ -159,7 +157,7 @@ def _lowest(figure: _Figure) -> _Pooled | None:
             return None
         known = [(curve[at], case.group) for curve, (_, case) in zip(lasting, figure.values, strict=True)]
         there, groups = zip(*(pair for pair in known if pair[0] is not None), strict=True)
-        (interval,) = mean_intervals(np.array([there]).T, groups, (0.0, 1.0), confidence=figure.confidence)
+        (interval,) = mean_intervals([there], groups, (0.0, 1.0), confidence=figure.confidence)
         ends.append((value, interval, reason(ReasonCode.LOWEST_AT, turn=at + 1, cases=len(there))))
     (best, one, rests_on), (worst, two, _) = ends
     return _Pooled(best, worst, one, two, rests_on)
