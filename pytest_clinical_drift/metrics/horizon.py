@@ -107,5 +107,6 @@ def common_probes(curves: Sequence[Curve]) -> tuple[Table, list[int]]:
 
     Where cases differ in length the mean over those that are left would jump: the table ends with the shortest.
     """
-    shared = [(turn, row) for turn, row in enumerate(zip(*curves, strict=False), start=1) if None not in row]
-    return np.array([row for _, row in shared], dtype=float).reshape(-1, len(curves)).T, [turn for turn, _ in shared]
+    turns = [turn for turn, row in enumerate(zip(*curves, strict=False), start=1) if None not in row]
+    rows = [[curve[turn - 1] for turn in turns] for curve in curves]
+    return np.array(rows, dtype=float).reshape(len(curves), len(turns)), turns
