@@ -60,7 +60,7 @@ def intervals(
     found: list[Interval] = []
     for start in range(0, table.shape[1], BATCH):
         part = table[:, start : start + BATCH]
-        found += mean_intervals(part, design.groups, (worst, best), confidence=confidence, unseen=not paired)
+        found += mean_intervals(part.T, design.groups, (worst, best), confidence=confidence, unseen=not paired)
     return found
 
 

@@ -181,7 +181,7 @@ class Stage:
             thresholds = thresholds.model_copy(update={"policy": policy})
         verdicts = [judge_case(repeats, thresholds, TODAY, EVERYTHING) for repeats in assessed]
         deciders = Deciders("simulated", tuple(sorted(EVERYTHING)), judges=1)
-        whole = judge_set(assessed, verdicts, thresholds, total=len(assessed), today=TODAY, deciders=deciders)
+        whole = judge_set(verdicts, thresholds, total=len(assessed), deciders=deciders)
         return whole.verdict
 
 

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from pytest_clinical_drift.metrics.intervals import mean_interval, pooled_interval
+from pytest_clinical_drift.metrics.intervals import mean_intervals, pooled_interval
 from pytest_clinical_drift.metrics.paired import compare_paired
 from pytest_clinical_drift.metrics.recall import fit_slope, mean_curve, steepest_slope
 
@@ -36,9 +36,9 @@ def main() -> int:
     lap("1,000 slopes")
     steep = steepest_slope(10)
     at_horizon = [curve[9] for curve in curves]
-    mean_interval(at_horizon, groups, confidence=0.95, worst=0.0, best=1.0)
+    mean_intervals([at_horizon], groups, (0.0, 1.0), confidence=0.95)
     lap("interval of recall")
-    mean_interval(slopes, groups, confidence=0.95, worst=steep, best=-steep)
+    mean_intervals([slopes], groups, (steep, -steep), confidence=0.95)
     lap("interval of the slope")
     pooled_interval(found, [19] * CASES, groups, confidence=0.95)
     lap("interval of K_Conflict")

@@ -1,10 +1,14 @@
-"""Writes docs/reference.md from the option tables, the command line and the types: `python docs/make_reference.py`."""
+"""Writes what follows from the code: `python docs/make_reference.py`.
+
+docs/reference.md, from the option tables, the command line and the types; and the JSON Schema of the run record.
+"""
 
 from __future__ import annotations
 
 import argparse
 import ast
 import inspect
+import json
 import re
 import sys
 import textwrap
@@ -18,7 +22,8 @@ from pytest_clinical_drift.cases.model import Case, CriticalEntity, FactUpdate, 
 from pytest_clinical_drift.gate.items import DriftResult
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.answers import Outage
-from pytest_clinical_drift.results.models import CaseResult
+from pytest_clinical_drift.results.files import SCHEMA_FILE
+from pytest_clinical_drift.results.models import SCHEMA_VERSION, CaseResult, RunResult
 from pytest_clinical_drift.scoring.assessment import Alarm, CaseAssessment, Event, SettledFact, TurnAssessment
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 from pytest_clinical_drift.verdict.counts import EvidenceCounts
@@ -261,6 +266,18 @@ def _table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
 
+def schema() -> str:
+    """The schema of the run record, from its models."""
+    made = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:pytest-clinical-drift:study-c-results:{SCHEMA_VERSION}",
+        **RunResult.model_json_schema(by_alias=True),
+    }
+    made["required"] = sorted({*made["required"], "schema_version"})
+    return json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+
+
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    sys.stdout.write(f"written: {PAGE}\n")
+    for file, text in ((PAGE, page()), (SCHEMA_FILE, schema())):
+        file.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"written: {file}\n")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import jsonschema_rs
 
-from pytest_clinical_drift.results.schema import shipped_schema
+from pytest_clinical_drift.results.files import SCHEMA_FILE
 
 
 @cache
 def validator() -> jsonschema_rs.Draft202012Validator:
-    return jsonschema_rs.Draft202012Validator(json.loads(shipped_schema()))
+    return jsonschema_rs.Draft202012Validator(json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))
 
 
 def check_results_below(folder: Path) -> int:

@@ -1,4 +1,4 @@
-"""docs/reference.md is what the code says, and the results file holds what the page lists."""
+"""docs/reference.md and the schema are what the code says, and the results file holds what the page lists."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from pytest_clinical_drift.cases.files import bundled_cases
+from pytest_clinical_drift.results.files import SCHEMA_FILE
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -27,6 +28,11 @@ def maker() -> ModuleType:
 def test_page_is_up_to_date(maker: ModuleType) -> None:
     """Whoever changes an option, a command or a type runs `python docs/make_reference.py`."""
     assert (DOCS / "reference.md").read_text(encoding="utf-8") == maker.page()
+
+
+def test_the_shipped_schema_is_up_to_date(maker: ModuleType) -> None:
+    """Whoever changes a model of the run record runs `python docs/make_reference.py`."""
+    assert SCHEMA_FILE.read_text(encoding="utf-8") == maker.schema()
 
 
 def test_page_lists_the_fields_that_a_run_writes(maker: ModuleType, pytester: pytest.Pytester) -> None:

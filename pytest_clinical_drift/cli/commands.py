@@ -16,8 +16,7 @@ from pytest_clinical_drift.judging.make_calibration import Say
 
 def compare(results: list[Path], *, html: Path | None, markdown: Path | None, fail_if_worse: bool, say: Say) -> int:
     from pytest_clinical_drift.report.compare import render_html, render_markdown, render_text
-    from pytest_clinical_drift.results.comparing import load_runs, paired_differences
-    from pytest_clinical_drift.verdict.baseline import comparison_exit_code
+    from pytest_clinical_drift.results.comparing import comparison_exit_code, load_runs, paired_differences
     from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 
     runs = load_runs(results)
@@ -34,9 +33,9 @@ def compare(results: list[Path], *, html: Path | None, markdown: Path | None, fa
 
 
 def schema(*, say: Say) -> int:
-    from pytest_clinical_drift.results.schema import shipped_schema
+    from pytest_clinical_drift.results.files import SCHEMA_FILE
 
-    say(shipped_schema().rstrip("\n"))
+    say(SCHEMA_FILE.read_text(encoding="utf-8").rstrip("\n"))
     return 0
 
 

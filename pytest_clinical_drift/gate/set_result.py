@@ -13,10 +13,9 @@ from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.metrics.recall import mean
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.words import is_unread_zero
-from pytest_clinical_drift.results.build import build_result
 from pytest_clinical_drift.results.inputs import GateInputs, options_hash
 from pytest_clinical_drift.results.manifest import JudgeRecord, Manifest, ShardRecord, TokenCounts
-from pytest_clinical_drift.results.models import CaseResult, ReviewRecord, RunResult
+from pytest_clinical_drift.results.models import CaseResult, ReviewRecord, RunResult, build_result
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.subjects.limits import token_cost
 from pytest_clinical_drift.transcript import Transcript
@@ -56,15 +55,12 @@ class SetResult:
     def judge(self, deciders: Deciders) -> SetVerdict:
         """The verdict on the cases that were run."""
         inputs, cases = self.inputs, self.cases
-        repeats = [case.repeats for case in cases]
-        verdict = judge_set(
-            repeats, cases, inputs.thresholds, total=len(inputs.cases), today=inputs.today, deciders=deciders,
-            signed=len(inputs.signed),
-        )  # fmt: skip
+        total, signed = len(inputs.cases), len(inputs.signed)
+        verdict = judge_set(cases, inputs.thresholds, total=total, deciders=deciders, signed=signed)
         if (baseline := inputs.baseline) is not None:
             model, notes = baseline.manifest.model, inputs.baseline_remarks
             self._comparison = compare_with_baseline(
-                by_id(baseline.cases), repeats, cases, inputs.thresholds, model=model, notes=notes
+                by_id(baseline.cases), cases, inputs.thresholds, model=model, notes=notes
             )
             verdict = apply_baseline(verdict, self._comparison)
         if inputs.strict and (doubtful := sum(case.verdict == Verdict.CAUTION for case in cases)):

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
 
@@ -77,20 +76,11 @@ def balanced_f1(labels: Sequence[bool], answers: Sequence[bool]) -> float | None
     return sum(2 * both[of] / named[of] for of in named) / 2
 
 
-class Icc(NamedTuple):
-    """An intraclass correlation with its interval."""
-
-    value: float
-    low: float | None
-    """None where it is undefined: the raters never differ."""
-    high: float | None
-
-
-def icc_2_1(table: Sequence[Sequence[float]], *, confidence: float) -> Icc | None:
-    """ICC(2,1) of a row per item and a column per rater: two-way random effects, absolute agreement, one rater.
+def icc_2_1(table: Sequence[Sequence[float]], *, confidence: float) -> tuple[float, float | None, float | None] | None:
+    """ICC(2,1) and its limits, of a row per item and a column per rater: two-way random, absolute agreement, one rater.
 
     (MSR - MSE) / (MSR + (k - 1) MSE + k (MSC - MSE) / n), limits by F (Shrout and Fleiss 1979; McGraw and Wong 1996).
-    None with fewer than two items or raters, and where all values are equal.
+    None with fewer than two items or raters, and where all values are equal; no limits where the raters never differ.
     """
     n, k = len(table), min(map(len, table), default=0)
     if n < 2 or k < 2:
@@ -104,7 +94,7 @@ def icc_2_1(table: Sequence[Sequence[float]], *, confidence: float) -> Icc | Non
         return None
     value = (item_square - error) / below
     if error <= 1e-12 or value >= 1:
-        return Icc(value, None, None)
+        return value, None, None
     from scipy.special import fdtri
 
     a = k * value / (n * (1 - value)) * rater_square
@@ -114,7 +104,7 @@ def icc_2_1(table: Sequence[Sequence[float]], *, confidence: float) -> Icc | Non
     first, second = float(fdtri(n - 1, free, share)), float(fdtri(free, n - 1, share))
     spread = k * rater_square + (k * n - k - n) * error
     low = n * (item_square - first * error) / (first * spread + n * item_square)
-    return Icc(value, low, n * (second * item_square - error) / (spread + n * second * item_square))
+    return value, low, n * (second * item_square - error) / (spread + n * second * item_square)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pytest_clinical_drift.metrics import SEED
 
@@ -36,11 +36,12 @@ _FEWEST_FREEDOM = 8
 """Heavier tails than this come from a few cases unlike the rest, for which the exact limits stand in."""
 
 
-def group_sums(table: Table, membership: NDArray[np.intp], units: int) -> tuple[Table, Table]:
+def group_sums(table: Table, groups: ArrayLike) -> tuple[Table, Table]:
     """Per group the sum of each column (units x columns) and the number of cases (units)."""
-    sums = np.zeros((units, table.shape[1]))
+    names, membership = np.unique(groups, return_inverse=True)
+    sums = np.zeros((len(names), table.shape[1]))
     np.add.at(sums, membership, table)
-    return sums, np.bincount(membership, minlength=units).astype(float)
+    return sums, np.bincount(membership).astype(float)
 
 
 def resampled_means(sums: Table, counts: Table, *, seed: int, resamples: int) -> Table:

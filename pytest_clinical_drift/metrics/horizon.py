@@ -8,7 +8,7 @@ import numpy as np
 
 from pytest_clinical_drift.metrics.bootstrap import RESAMPLES, Table
 from pytest_clinical_drift.metrics.intervals import mean_intervals
-from pytest_clinical_drift.metrics.recall import SlopeFit, fit_slope, fit_worst_slope
+from pytest_clinical_drift.metrics.recall import SlopeFit, fit_slope, mean
 
 SLOPE_TURNS = 20
 """Turns to which the slope is fitted."""
@@ -30,10 +30,14 @@ def fall(first: Sequence[float], last: Sequence[float]) -> float | None:
 def early_slope(curve: Curve, worst: Curve | None = None) -> SlopeFit | None:
     """The line through turns 1 to 20, or through the whole of a shorter curve; None below two points.
 
-    With `worst`, the steepest fall that values between the two curves allow.
+    With `worst`, the steepest fall that values between the two curves allow: values after the mean turn pull the line
+    down, those before it up. So the worse ones count after it: whatever is dismissed later, it falls no faster.
     """
     early = curve[:SLOPE_TURNS]
-    return fit_slope(early) if worst is None else fit_worst_slope(early, worst[:SLOPE_TURNS])
+    if worst is not None:
+        middle = mean(turn for turn, value in enumerate(early) if value is not None) or 0.0
+        early = [worst[turn] if turn > middle else value for turn, value in enumerate(early)]
+    return fit_slope(early)
 
 
 def carried(curve: Curve) -> list[float | None]:
@@ -80,7 +84,7 @@ def drift_horizon(
     point = crossing(table.mean(axis=0), probes, limit)
     if units < FEWEST_CASES:
         return Horizon(point, None, None, probes[-1], units)
-    limits = mean_intervals(table, groups, (0.0, 1.0), confidence=confidence, resamples=resamples)
+    limits = mean_intervals(table.T, groups, (0.0, 1.0), confidence=confidence, resamples=resamples)
     by_turn = list(zip(probes, limits, strict=True))
     held = [turn for turn, _ in takewhile(lambda probe: probe[1].low > limit, by_turn)]
     high = next((turn for turn, found in by_turn if found.high < limit), None)
@@ -98,14 +102,11 @@ def crossing(means: Sequence[float] | Table, probes: Sequence[int], limit: float
     return None
 
 
-def common_probes(curves: Sequence[Curve], scheduled: Sequence[Sequence[int]]) -> tuple[Table, list[int]]:
-    """Recalls at the scheduled probes that every case has (cases x probes), and their turns.
+def common_probes(curves: Sequence[Curve]) -> tuple[Table, list[int]]:
+    """Recalls at the turns at which every case has one (cases x turns), and these turns.
 
     Where cases differ in length the mean over those that are left would jump: the table ends with the shortest.
     """
-    shared = set.intersection(*(set(turns) for turns in scheduled)) if scheduled else set()
-    whole = [
-        turn for turn in sorted(shared) if all(turn <= len(curve) and curve[turn - 1] is not None for curve in curves)
-    ]
-    rows = [[curve[turn - 1] for turn in whole] for curve in curves]
-    return np.array(rows, dtype=float).reshape(len(curves), len(whole)), whole
+    turns = [turn for turn, row in enumerate(zip(*curves, strict=False), start=1) if None not in row]
+    rows = [[curve[turn - 1] for turn in turns] for curve in curves]
+    return np.array(rows, dtype=float).reshape(len(curves), len(turns)), turns

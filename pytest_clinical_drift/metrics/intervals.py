@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pytest_clinical_drift.metrics.bootstrap import RESAMPLES, Table, bca_limits, group_sums
 
@@ -35,32 +36,8 @@ def over_cases(interval: Interval | None) -> Interval | None:
     return interval if interval is not None and interval.units > 1 else None
 
 
-def mean_interval(
-    values: Sequence[float],
-    groups: Sequence[str],
-    *,
-    confidence: float,
-    worst: float,
-    best: float,
-    resamples: int = RESAMPLES,
-    unseen: bool = True,
-) -> Interval | None:
-    """Interval of the mean of the cases' values, resampling whole groups; None without values.
-
-    Where all values are equal a bootstrap has no width and would claim certainty: then up to u of the units, by the
-    exact binomial limit, may be as bad as `worst` (or as good as `best`). Where few units depart from the rest, the
-    limit is the wider of the bootstrap's and the exact one for the share that departs; with `unseen`, where most units
-    are alike, its bad end is no better than if all were: a loss never turns into a merit.
-    """
-    if not values:
-        return None
-    table = np.asarray(values, dtype=float)[:, None]
-    ends = (worst, best)
-    return mean_intervals(table, groups, ends, confidence=confidence, resamples=resamples, unseen=unseen)[0]
-
-
 def mean_intervals(
-    table: Table,
+    columns: ArrayLike,
     groups: Sequence[str],
     ends: tuple[float, float],
     *,
@@ -68,14 +45,18 @@ def mean_intervals(
     resamples: int = RESAMPLES,
     unseen: bool = True,
 ) -> list[Interval]:
-    """`mean_interval` of every column of a table of cases x columns, with the resamples shared between columns.
+    """Interval of the mean of the cases' values, for each column of them, resampling whole groups; at least one case.
 
-    `ends` are the worst and the best value possible.
+    `ends` are the worst and the best value possible. Where all values are equal a bootstrap has no width and would
+    claim certainty: then up to u of the units, by the exact binomial limit, may be as bad as the worst (or as good as
+    the best). Where few units depart from the rest, the limit is the wider of the bootstrap's and the exact one for the
+    share that departs; with `unseen`, where most units are alike, its bad end is no better than if all were: a loss
+    never turns into a merit.
     """
+    table = np.asarray(columns, dtype=float).T
     worst, best = ends
-    names, membership = np.unique(np.asarray(groups), return_inverse=True)
-    units = len(names)
-    sums, counts = group_sums(table, membership, units)
+    sums, counts = group_sums(table, groups)
+    units = len(counts)
     if units < FEW_UNITS:
         low, high = _t_limits(sums, counts, confidence)
     else:
@@ -186,8 +167,7 @@ def _per_group(events: Sequence[int], trials: Sequence[int], groups: Sequence[st
     """Events and trials of every group that has trials: groups x 2."""
     table = np.column_stack([np.asarray(events, dtype=float), np.asarray(trials, dtype=float)])
     used = table[:, 1] > 0
-    names, membership = np.unique(np.asarray(groups)[used], return_inverse=True)
-    return group_sums(table[used], membership, len(names))[0]
+    return group_sums(table[used], np.asarray(groups)[used])[0]
 
 
 def effective_trials(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pytest_clinical_drift.metrics.bootstrap import STRETCH_BAD
-from pytest_clinical_drift.metrics.intervals import Interval, mean_interval
+from pytest_clinical_drift.metrics.intervals import Interval, mean_intervals
 
 WORSE, NOT_WORSE, UNDECIDED = "worse", "not worse", "undecided"
 
@@ -64,15 +64,13 @@ def compare_paired(
     alpha. ("Not worse" must hold for all of them, which needs no such care.) `span` is the largest difference possible.
     """
     gains = [after - before if higher_is_better else before - after for after, before in zip(new, old, strict=True)]
+    if not gains:
+        return PairedResult(None, None, margin, 0, UNDECIDED)
     unseen = span if any(abs(gain) > 1e-12 for gain in gains) else UNSEEN_LOSS * span
 
-    def limits(tail: float, worst: float) -> Interval | None:
-        """The end towards `worst` is the careful one."""
-        return mean_interval(gains, groups, confidence=1 - 2 * tail, worst=worst, best=-worst, unseen=False)
-
-    interval, claim = limits(alpha, -unseen), limits(alpha / claims, unseen)
-    if interval is None or claim is None:
-        return PairedResult(None, None, margin, 0, UNDECIDED)
+    # the end towards the first of the two ends is the careful one
+    (interval,) = mean_intervals([gains], groups, (-unseen, unseen), confidence=1 - 2 * alpha, unseen=False)
+    (claim,) = mean_intervals([gains], groups, (unseen, -unseen), confidence=1 - 2 * alpha / claims, unseen=False)
     verdict = UNDECIDED
     if interval.low > -margin:
         verdict = NOT_WORSE

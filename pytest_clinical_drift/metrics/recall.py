@@ -56,29 +56,20 @@ class SlopeFit:
     points: int
 
 
-def fit_slope(curve: Sequence[float | None]) -> SlopeFit | None:
-    """Fit the line; index 0 is turn 1 and missing turns keep their place; None below two points."""
-    return _fit([(float(turn), value) for turn, value in enumerate(curve, start=1) if value is not None])
+def fit_slope(curve: Sequence[float | None], places: Sequence[float | None] | None = None) -> SlopeFit | None:
+    """Fit the line by least squares; index 0 is turn 1 unless `places` says where the values lie.
 
-
-def _fit(points: Sequence[tuple[float, float]]) -> SlopeFit | None:
-    """Least squares; None below two different places."""
-    places, values = [place for place, _ in points], [value for _, value in points]
-    if len(set(places)) < 2:
+    What has no value or place is left out, the others keep theirs; None below two different places.
+    """
+    at = range(1, len(curve) + 1) if places is None else places
+    points = [(p, value) for value, p in zip(curve, at, strict=True) if p is not None and value is not None]
+    known, values = [float(place) for place, _ in points], [value for _, value in points]
+    if len(set(known)) < 2:
         return None
     if max(values) - min(values) < _CONSTANT:
         return SlopeFit(0.0, fmean(values), None, len(points))
-    slope, intercept = linear_regression(places, values)
-    return SlopeFit(slope, intercept, correlation(places, values) ** 2, len(points))
-
-
-def fit_worst_slope(best: Sequence[float | None], worst: Sequence[float | None]) -> SlopeFit | None:
-    """The steepest fall between two curves: values after the mean turn pull the line down, those before it up.
-
-    So the worse ones count after it and the better ones before: whatever is dismissed later, it falls no faster.
-    """
-    middle = mean(turn for turn, value in enumerate(best) if value is not None) or 0.0
-    return fit_slope([worst[turn] if turn > middle else value for turn, value in enumerate(best)])
+    slope, intercept = linear_regression(known, values)
+    return SlopeFit(slope, intercept, correlation(known, values) ** 2, len(points))
 
 
 def compute_drift_slope(curve: Sequence[float | None]) -> float | None:
@@ -93,8 +84,7 @@ def token_decay_rate(curve: Sequence[float | None], context_tokens: Sequence[int
     `context_tokens` holds the tokens that the model had to read for the summary of each turn; negative is decay. None
     below two turns with both values, and where the context did not grow.
     """
-    both = zip(curve, context_tokens, strict=True)
-    fit = _fit([(tokens / 1000, value) for value, tokens in both if value is not None and tokens is not None])
+    fit = fit_slope(curve, [None if tokens is None else tokens / 1000 for tokens in context_tokens])
     return None if fit is None else fit.slope
 
 

@@ -14,10 +14,9 @@ from pytest_clinical_drift.report.page import Line, curve_chart, limit_levels, p
 from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.report.terminal import fill
 from pytest_clinical_drift.report.words import judged_text, limit_values, number, rounded, span, sparkline, words
-from pytest_clinical_drift.results.comparing import NamedRun
+from pytest_clinical_drift.results.comparing import NamedRun, RunDifference
 from pytest_clinical_drift.results.models import IntervalRecord, RunResult
 from pytest_clinical_drift.scoring.assessment import AlarmState
-from pytest_clinical_drift.verdict.baseline import RunDifference
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 
 _STYLES = ("line-main", "line-second", "line-third", "line-fourth", "line-fifth", "line-sixth")

@@ -15,6 +15,8 @@ from pytest_clinical_drift.results.models import SCHEMA_VERSION, RunResult
 
 T = TypeVar("T")
 RESULTS_FILE = "study_c_results.json"
+SCHEMA_FILE = Path(__file__).parent.parent / "data" / "study_c_results.schema.json"
+"""Made from the models by `docs/make_reference.py`."""
 
 
 def to_plain(result: RunResult) -> dict[str, Any]:

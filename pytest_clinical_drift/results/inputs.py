@@ -19,15 +19,14 @@ from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.reviews import content_hash
 from pytest_clinical_drift.judging.rulings import Ruling
 from pytest_clinical_drift.judging.session import Group, JudgedConversation
-from pytest_clinical_drift.results.build import case_result
 from pytest_clinical_drift.results.files import read_record
 from pytest_clinical_drift.results.manifest import Manifest
-from pytest_clinical_drift.results.models import CaseResult, RunResult
+from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.reasons import Reason, Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
-from pytest_clinical_drift.verdict.values import CaseVerdict, Deciders, fails_run
+from pytest_clinical_drift.verdict.values import CaseResult, Deciders, fails_run
 
 INPUTS_FILE = "run.json"
 INPUTS_VERSION: Final = 4
@@ -62,9 +61,9 @@ class GateInputs(BaseModel):
 
     def judge_case(self, repeats: Sequence[CaseAssessment], deciding: Collection[str] = ()) -> CaseResult:
         """A case's repeats with their verdict; `deciding`: the groups of kinds that a judge at its floor has read."""
-        return case_result(judge_case(repeats, self.thresholds, self.today, deciding), repeats)
+        return judge_case(repeats, self.thresholds, self.today, deciding)
 
-    def fails(self, verdict: CaseVerdict) -> bool:
+    def fails(self, verdict: CaseResult) -> bool:
         """Whether a case fails its test."""
         return (self.strict and verdict.verdict == Verdict.CAUTION) or fails_run(verdict, self.thresholds)
 

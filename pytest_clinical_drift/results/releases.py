@@ -3,9 +3,8 @@ of the project (`dossier.yaml`), its hazards, earlier releases."""
 
 import contextlib
 import datetime
-import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +12,7 @@ from typing import Any, Literal
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from pytest_clinical_drift.cases.faults import first_fault
-from pytest_clinical_drift.cases.files import parse_data, read_text
+from pytest_clinical_drift.cases.files import file_hash, parse_data, read_text
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.metrics.intervals import proportion_interval
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_record
@@ -171,11 +170,7 @@ class Standing:
 
 def record_hash(folder: Path) -> str:
     """SHA-256 of the results file of a folder."""
-    file = folder / RESULTS_FILE
-    try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror})") from None
+    return file_hash(folder / RESULTS_FILE)
 
 
 def made_of(manifest: Manifest) -> dict[str, str]:
@@ -222,15 +217,21 @@ def standing_of(
     if sheet.approved_limits is not None:
         approved = (result.manifest.hashes.thresholds or "").startswith(sheet.approved_limits)
         limits = "approved" if approved else "not approved"
+    signed, made = releases_below(home) if home else [], made_of(result.manifest)
+    newest = newest_release(_readable([sheet.last_release]) if sheet.last_release else signed, sha256)
+    pooled = {sha256: rereads_in(result)}
+    for _, release in signed:
+        if all(release.tested.get(what) == made[what] for what in ("judge", "judge prompts")):
+            pooled.setdefault(release.record, release.rereads)
     return Standing(
         sha256=sha256,
         sheet=sheet,
         hazards=tuple(_hazard_rows(result, sheet)),
         limits=limits,
-        last=_last_release(result, sha256, sheet, home),
+        last=_last_release(*newest, made, sheet.allowed_signers) if newest else None,
         attempts=attempts,
         controls=controls,
-        rereads=_rereads(result, sha256, home),
+        rereads=_rereads([count for count in pooled.values() if count[0]]),
     )
 
 
@@ -250,40 +251,29 @@ def rereads_in(result: RunResult) -> tuple[int, int]:
     return (result.reviewed.cleared_read, result.reviewed.cleared_upheld) if result.reviewed else (0, 0)
 
 
-def _rereads(result: RunResult, sha256: str, home: Path | None) -> Rereads | None:
-    now = made_of(result.manifest)
-    pooled = {sha256: rereads_in(result)}
-    for _, release in _readable(releases_below(home) if home else ()):
-        if all(release.tested.get(what) == now[what] for what in ("judge", "judge prompts")):
-            pooled.setdefault(release.record, release.rereads)
-    counts = [count for count in pooled.values() if count[0]]
-    read, upheld = (sum(count[place] for count in counts) for place in (0, 1))
+def _rereads(counts: Sequence[tuple[int, int]]) -> Rereads | None:
+    read, upheld = sum(count[0] for count in counts), sum(count[1] for count in counts)
     limits = proportion_interval(upheld, read, confidence=0.95)
     return Rereads(read, upheld, len(counts), limits.high) if limits else None
 
 
-def _last_release(result: RunResult, sha256: str, sheet: Sheet, home: Path | None) -> LastRelease | None:
-    files = [sheet.last_release] if sheet.last_release else releases_below(home) if home else []
-    if (newest := newest_release(files, sha256)) is None:
-        return None
-    file, release = newest
+def _last_release(file: Path, release: Release, made: Mapping[str, str], allowed: Path | None) -> LastRelease:
     signature: SignatureState = "not checked"
-    if sheet.allowed_signers and has_keygen():
-        signature = "valid" if is_signed_by(file, release.signer, sheet.allowed_signers) else "invalid"
-    now = made_of(result.manifest)
-    then = {what: release.tested.get(what, "not recorded") for what in now}
-    return LastRelease(release, signature, {what: value for what, value in then.items() if value != now[what]})
+    if allowed and has_keygen():
+        signature = "valid" if is_signed_by(file, release.signer, allowed) else "invalid"
+    then = {what: release.tested.get(what, "not recorded") for what in made}
+    return LastRelease(release, signature, {what: value for what, value in then.items() if value != made[what]})
 
 
-def newest_release(files: Iterable[Path], sha256: str) -> tuple[Path, Release] | None:
+def newest_release(signed: Iterable[tuple[Path, Release]], sha256: str) -> tuple[Path, Release] | None:
     """The newest accepted release, other than one of the record itself."""
-    accepted = [pair for pair in _readable(files) if pair[1].record != sha256 and pair[1].decision != "reject"]
+    accepted = [pair for pair in signed if pair[1].record != sha256 and pair[1].decision != "reject"]
     return max(accepted, key=lambda pair: pair[1].signed_at, default=None)
 
 
-def releases_below(home: Path) -> list[Path]:
-    """Every signed release in a folder of results."""
-    return [file for place in _PLACES for file in sorted(home.glob(f"{place}/{RELEASE_FILE}"))]
+def releases_below(home: Path) -> list[tuple[Path, Release]]:
+    """Every signed release in a folder of results that can be read, with its file."""
+    return list(_readable(file for place in _PLACES for file in sorted(home.glob(f"{place}/{RELEASE_FILE}"))))
 
 
 def _readable(files: Iterable[Path]) -> Iterator[tuple[Path, Release]]:

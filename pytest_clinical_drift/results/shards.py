@@ -60,7 +60,7 @@ def find_shards(paths: Sequence[Path]) -> Shards:
     newest: dict[int, ShardRun] = {}
     replaced = []
     for run in runs:
-        _check_alike(runs[0], run)
+        _check(runs[0], run)
         if earlier := newest.get(run.record.index):
             if earlier.record.run == run.record.run:
                 raise InputError(f"merge {run.folder}: duplicate of {earlier.folder} ({run.shard}); pass one of them")
@@ -87,12 +87,11 @@ def find_shards(paths: Sequence[Path]) -> Shards:
     return Shards(used, tuple(replaced), (*missing, *broken), lacking)
 
 
-class _Broken(Exception):
-    """A folder that should hold a shard and cannot be used."""
-
-
 def _read_all(paths: Sequence[Path]) -> tuple[list[ShardRun], list[str]]:
-    """Every shard in or below these folders, each once, and sentences on those that are broken; drafts are left out."""
+    """Every shard in or below these folders, each once, and sentences on those that are broken; drafts are left out.
+
+    Runs that are no shards are passed over, unless the user named them.
+    """
     runs: list[ShardRun] = []
     broken: list[str] = []
     seen: set[Path] = set()
@@ -112,41 +111,39 @@ def _read_all(paths: Sequence[Path]) -> tuple[list[ShardRun], list[str]]:
                 continue
             seen.add(place)
             try:
-                run = _read(folder, named=folder in paths)
-                runs += [run] if run is not None else []
-            except _Broken as error:
+                run = _read(folder)
+            except InputError as error:
                 broken.append(str(error))
+                continue
+            if run is not None:
+                runs.append(run)
+            elif folder in paths:
+                raise InputError(f"merge {folder}: not a shard; it was run without --drift-shard")
     return runs, broken
 
 
-def _read(folder: Path, *, named: bool) -> ShardRun | None:
-    """A shard; None for a run that is not a shard, unless the user named it."""
-    try:
-        result, inputs = read_results(folder), read_inputs(folder)
-        record = result.manifest.shard
-        if record is not None:
-            check_inputs(folder, inputs, result)
-    except InputError as error:
-        raise _Broken(str(error)) from None
-    if record is None:
-        if named:
-            raise InputError(f"merge {folder}: not a shard; it was run without --drift-shard")
+def _read(folder: Path) -> ShardRun | None:
+    """A shard; None for a run that is not a shard; InputError where the folder should hold one and cannot be used."""
+    result, inputs = read_results(folder), read_inputs(folder)
+    if (record := result.manifest.shard) is None:
         return None
+    check_inputs(folder, inputs, result)
     run = ShardRun(folder, inputs, result, record)
     if inputs.shard != run.shard or record.count > len(inputs.cases):
-        raise _Broken(f"{folder}: its results and its run.json are not of one shard; one of them was changed")
+        raise InputError(f"{folder}: its results and its run.json are not of one shard; one of them was changed")
     if result.runs and not (folder / TRANSCRIPTS).is_dir():
-        raise _Broken(f"{folder}: the transcripts of {run.shard} are missing")
-    judged = result.manifest.judged
-    if judged is not None and judged.calibration is None and not result.deciders.control:
-        raise InputError(
-            f"merge {folder}: the judge of {run.shard} has no calibration; make one with clinical-drift calibrate and "
-            "run the shards again"
-        )
+        raise InputError(f"{folder}: the transcripts of {run.shard} are missing")
     return run
 
 
-def _check_alike(first: ShardRun, other: ShardRun) -> None:
+def _check(first: ShardRun, other: ShardRun) -> None:
+    """InputError where a shard was judged by a judge without a calibration, or is not of the first one's run."""
+    judged = other.manifest.judged
+    if judged is not None and judged.calibration is None and not other.result.deciders.control:
+        raise InputError(
+            f"merge {other.folder}: the judge of {other.shard} has no calibration; make one with clinical-drift "
+            "calibrate and run the shards again"
+        )
     ours, theirs = _identity(first), _identity(other)
     for what, value in ours.items():
         if value != theirs[what]:

@@ -9,10 +9,10 @@ from pytest_clinical_drift.metrics.recall import mean
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, CaseAssessment
 from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.measures import Repeats, in_a_row, incomplete
-from pytest_clinical_drift.verdict.metric_table import CORE, METRICS, SEVERE, case_value, metric_named
+from pytest_clinical_drift.verdict.metric_table import CORE, METRICS, SEVERE, Aggregation, case_value, metric_named
 from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, Verdict, reason
 from pytest_clinical_drift.verdict.thresholds import Thresholds
-from pytest_clinical_drift.verdict.values import CaseVerdict, MetricVerdict, judged
+from pytest_clinical_drift.verdict.values import CaseResult, MetricVerdict, judged
 
 _LEAST_EVENTS = 2
 """Confirmed events that a rate needs to fail a single case: one may be chance."""
@@ -26,7 +26,7 @@ _RECALL = ("recall_at_t10", "recall_at_end")
 
 def judge_case(
     repeats: Repeats, thresholds: Thresholds, today: datetime.date, deciding: Collection[str] = ()
-) -> CaseVerdict:
+) -> CaseResult:
     """FAIL past a fail line at the better end, PASS inside at the worse one; UNSETTLED while a severe alarm is open.
 
     `deciding` are the groups of kinds that a judge at its floor has read.
@@ -34,7 +34,7 @@ def judge_case(
     items = tuple(
         with_reader(_judge(name, limits, repeats), deciding)
         for name, limits in thresholds.metrics.items()
-        if not metric_named(name).set_only
+        if metric_named(name).aggregation is not Aggregation.LOWEST
     )
     states, doubts = {item.verdict for item in items}, doubts_on(repeats)
     verdict = Verdict.PASS
@@ -44,8 +44,14 @@ def judge_case(
         verdict = Verdict.CAUTION
     unread = any(i.verdict == FigureState.UNREAD and thresholds.unsettles(i.metric) for i in items)
     unsettled = unread or severe_open(items, thresholds)
-    case = CaseVerdict(
-        repeats[0].case_id, verdict, items, diagnose(items, items, thresholds), unsettled=unsettled, doubts=doubts
+    case = CaseResult(
+        repeats[0].case_id,
+        verdict,
+        items,
+        diagnose(items, items, thresholds),
+        unsettled=unsettled,
+        doubts=doubts,
+        repeats=tuple(repeats),
     )
     lacking = any(i.verdict == FigureState.NOT_EVALUATED for i in items if i.metric in CORE)
     if incomplete(repeats) or (lacking and verdict != Verdict.FAIL):
@@ -63,7 +69,8 @@ def _judge(name: str, limits: MetricLimits, repeats: Repeats) -> MetricVerdict:
     if value.best is None or value.worst is None:
         state = FigureState.NOT_EVALUATED if value.can_happen else FigureState.NOT_APPLICABLE
     elif limits.band(value.best) == FigureState.FAIL:
-        enough = metric.counts_events or (value.confirmed >= _LEAST_EVENTS and not metric.set_decides)
+        of_set = metric.aggregation is Aggregation.PER_REPLIES
+        enough = metric.counts_events or (value.confirmed >= _LEAST_EVENTS and not of_set)
         state = FigureState.FAIL if enough else FigureState.CAUTION
     else:
         state = FigureState.PASS if limits.band(value.worst) == FigureState.PASS else FigureState.CAUTION

@@ -95,10 +95,9 @@ def fall(name: str, repeats: Repeats) -> CaseValue:
         return nothing(ReasonCode.SHORT_RUN, can_happen=False, turns=SLOPE_TURNS)
     ends = []
     for run in long:
-        probes = [(turn.recall, turn.recall_worst or 0.0) for turn in run.turns if turn.scheduled]
-        best = [recall for recall, _ in probes if recall is not None]
+        probes = [(t.recall, t.recall_worst or 0.0) for t in run.turns if t.scheduled and t.recall is not None]
+        best, worst = [recall for recall, _ in probes], [low for _, low in probes]
         # an open loss at the first probes would make the fall smaller: it counts at the last ones alone
-        worst = [low for recall, low in probes if recall is not None]
         ends.append((horizon.fall(best, best), horizon.fall(best, worst)))
     return _at_both_ends(ends, repeats, sum(_lapses(run, 1, len(run.turns)) for run in repeats))
 
@@ -114,7 +113,7 @@ def slope(name: str, repeats: Repeats) -> CaseValue:
 
 def conflict_rate(name: str, repeats: Repeats) -> CaseValue:
     """Contradictions over evaluated pairs of advice."""
-    confirmed, worst, pairs = pooled_conflict([repeats])
+    confirmed, worst, pairs = pooled_conflict(repeats)
     if pairs:
         rests_on = reason(ReasonCode.PAIRS, contradictions=confirmed, pairs=pairs)
         return CaseValue(confirmed / pairs, worst / pairs, (rests_on,), confirmed=confirmed)
@@ -226,9 +225,9 @@ def events_of(name: str, repeats: Repeats) -> tuple[Event, ...]:
     return tuple(by_place.values())
 
 
-def pooled_conflict(cases: Sequence[Repeats]) -> tuple[int, int, int]:
-    """Contradictions at both ends, and evaluated pairs, over all conversations in which a reply was heard out."""
-    figures = [run.conflict for repeats in cases if not all_cut_without_contradiction(repeats) for run in repeats]
+def pooled_conflict(repeats: Repeats) -> tuple[int, int, int]:
+    """Contradictions at both ends, and evaluated pairs; none where no reply was heard out."""
+    figures = [] if all_cut_without_contradiction(repeats) else [run.conflict for run in repeats]
     confirmed, worst = sum(f.contradictions for f in figures), sum(f.contradictions_worst for f in figures)
     return confirmed, worst, sum(f.pairs for f in figures)
 

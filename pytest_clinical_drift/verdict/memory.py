@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 from operator import attrgetter
-from typing import NamedTuple
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.timeline import last_stated
 from pytest_clinical_drift.metrics.horizon import Horizon, common_probes, drift_horizon, early_slope
-from pytest_clinical_drift.metrics.intervals import Interval, mean_interval, over_cases, pooled_interval
+from pytest_clinical_drift.metrics.intervals import Interval, mean_intervals, over_cases, pooled_interval
 from pytest_clinical_drift.metrics.recall import SlopeFit, mean, mean_curve, ratio, token_decay_rate
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment, Curve, TurnAssessment
 from pytest_clinical_drift.verdict.measures import Repeats, kept_at_end
@@ -120,45 +119,29 @@ class Memory:
     single: SingleMessage | None
 
 
-class _AtEnd(NamedTuple):
-    """One fact at the last probe."""
-
-    group: str
-    place: str
-    interference: str
-    kept: bool
-    kept_worst: bool
-
-
 def memory_of(cases: Sequence[Repeats], case_set: Iterable[Case], *, limit: float, confidence: float) -> Memory | None:
     """The figures of finished cases; `case_set` holds the cases as they were run. None without a finished case."""
     if not cases:
         return None
     runs = [run for repeats in cases for run in repeats]
     lengths = [len(run.turns) for run in runs]
-    places = list(_places(runs, {case.id: case for case in case_set}))
+    kept = _kept(runs, {case.id: case for case in case_set}, confidence)
     probes = tuple(_probes(cases, confidence))
     recalls = {probe.turn: probe.recall for probe in probes}
-    interfered = any(row.interference == _INTERFERENCE[0] for row in places)
-    of_all, of_all_worst, of_hard_stops, of_hard_stops_worst = (
-        _horizon(cases, read, limit, confidence)
-        for read in (attrgetter("recall"), attrgetter("recall_worst"), _hard_stops, partial(_hard_stops, worst=True))
-    )
     return Memory(
         turns=max(lengths),
         shortest=min(lengths),
         limit=limit,
         probes=probes,
         line=early_slope([recalls.get(turn) for turn in range(1, max(lengths) + 1)]),
-        horizon=of_all,
-        horizon_worst=of_all_worst,
-        hard_stop_horizon=of_hard_stops,
-        hard_stop_horizon_worst=of_hard_stops_worst,
+        horizon=_horizon(cases, attrgetter("recall"), limit, confidence),
+        horizon_worst=_horizon(cases, attrgetter("recall_worst"), limit, confidence),
+        hard_stop_horizon=_horizon(cases, _hard_stops, limit, confidence),
+        hard_stop_horizon_worst=_horizon(cases, partial(_hard_stops, worst=True), limit, confidence),
         slope_per_1000_tokens=mean(mean(map(_token_slope, repeats)) for repeats in cases),
-        by_place=tuple(_shares(PLACES, [row.place for row in places], places, confidence)),
-        by_interference=tuple(_shares(_INTERFERENCE, [row.interference for row in places], places, confidence))
-        if interfered
-        else (),
+        by_place=tuple(kept[name] for name in PLACES if name in kept),
+        # without interludes that may be mistaken for a fact there is one group alone, and nothing to compare
+        by_interference=tuple(kept[name] for name in _INTERFERENCE if name in kept and _INTERFERENCE[0] in kept),
         breaches=tuple(_breaches(runs)),
         single=_single(cases),
     )
@@ -180,17 +163,15 @@ def _hard_stops(turn: TurnAssessment, *, worst: bool = False) -> float | None:
 
 def _horizon(cases: Sequence[Repeats], read: Read, limit: float, confidence: float) -> Horizon | None:
     """Over the cases that have this figure from the start."""
-    curves, scheduled, groups = [], [], []
+    curves, groups = [], []
     for repeats in cases:
         curve = mean_curve([scheduled_curve(run, read) for run in repeats])
-        probes = repeats[0].scheduled_probes
-        if probes and curve[probes[0] - 1] is not None:
+        if any(curve[turn - 1] is not None for turn in repeats[0].scheduled_probes[:1]):
             curves.append(curve)
-            scheduled.append(probes)
             groups.append(repeats[0].group)
     if not curves:
         return None
-    table, turns = common_probes(curves, scheduled)
+    table, turns = common_probes(curves)
     return drift_horizon(table, turns, groups, limit=limit, confidence=confidence, resamples=BAND_RESAMPLES)
 
 
@@ -206,9 +187,8 @@ def _probes(cases: Sequence[Repeats], confidence: float) -> Iterator[ProbedTurn]
         means = [mean(turn.recall for turn in turns) for turns in there]
         known = [(value, runs[0].group) for value, runs in zip(means, cases, strict=True) if value is not None]
         values, groups = zip(*known, strict=True)
-        low, high = _limits(
-            mean_interval(values, groups, confidence=confidence, worst=0.0, best=1.0, resamples=BAND_RESAMPLES)
-        )
+        (interval,) = mean_intervals([values], groups, (0.0, 1.0), confidence=confidence, resamples=BAND_RESAMPLES)
+        low, high = _limits(interval)
         worst, hard_stops, tokens = (
             mean(mean(map(read, turns)) for turns in there)
             for read in (attrgetter("recall_worst"), _hard_stops, attrgetter("prompt_tokens"))
@@ -216,7 +196,9 @@ def _probes(cases: Sequence[Repeats], confidence: float) -> Iterator[ProbedTurn]
         yield ProbedTurn(number, len(values), sum(values) / len(values), worst, low, high, hard_stops, tokens)
 
 
-def _places(runs: Sequence[CaseAssessment], known: Mapping[str, Case]) -> Iterator[_AtEnd]:
+def _kept(runs: Sequence[CaseAssessment], known: Mapping[str, Case], confidence: float) -> dict[str, Kept]:
+    """Facts of the last probes by where they were stated and by what followed; groups without a fact are left out."""
+    found: dict[str, list[tuple[str, bool, bool]]] = {name: [] for name in (*PLACES, *_INTERFERENCE)}
     for run in (run for run in runs if run.case_id in known):
         case, last = known[run.case_id], len(run.turns)
         best, worst = (kept_at_end(run, worst=end) for end in (False, True))
@@ -224,17 +206,15 @@ def _places(runs: Sequence[CaseAssessment], known: Mapping[str, Case]) -> Iterat
             since = last_stated(case, fact, last)
             place = PLACES[1 + min(2, 3 * (since - 1) // last)] if since else PLACES[0]
             interfered = any(fact in turn.interferes for turn in case.turns[since:last])
-            followed = _INTERFERENCE[0 if interfered else 1]
-            yield _AtEnd(run.group, place, followed, kept, worst[fact])
-
-
-def _shares(names: Sequence[str], name_of: Sequence[str], facts: Sequence[_AtEnd], confidence: float) -> Iterator[Kept]:
-    for name in names:
-        inside = [fact for fact, found in zip(facts, name_of, strict=True) if found == name]
-        if inside:
-            hits, groups = [int(fact.kept) for fact in inside], [fact.group for fact in inside]
+            for name in (place, _INTERFERENCE[0 if interfered else 1]):
+                found[name].append((run.group, kept, worst[fact]))
+    shares = {}
+    for name, facts in found.items():
+        if facts:
+            groups, hits, hits_worst = zip(*facts, strict=True)
             limits = _limits(pooled_interval(hits, [1] * len(hits), groups, confidence=confidence))
-            yield Kept(name, len(inside), sum(hits), sum(fact.kept_worst for fact in inside), *limits)
+            shares[name] = Kept(name, len(facts), sum(hits), sum(hits_worst), *limits)
+    return shares
 
 
 def _breaches(runs: Sequence[CaseAssessment]) -> Iterator[BreachBand]:

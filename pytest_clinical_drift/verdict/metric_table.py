@@ -27,8 +27,8 @@ class Aggregation(Enum):
 
     MEAN = auto()  # of the cases' values, with an interval over cases
     POOLED_PAIRS = auto()  # all contradictions over all pairs
-    PER_REPLIES = auto()  # all events over all replies
-    LOWEST = auto()  # the lowest point of the mean curve
+    PER_REPLIES = auto()  # all events over all replies; those of a single case are too few to fail it by
+    LOWEST = auto()  # the lowest point of the mean curve, which a single case has not
     CASES_WITH_EVENT = auto()
 
 
@@ -51,10 +51,6 @@ class Metric:
     """Rules clear nobody of it: without a judge it has no value, unless they found something."""
     severe: bool = False
     """One confirmed event fails a case under every policy, no waiver covers it, an open one leaves it unsettled."""
-    set_only: bool = False
-    """A single case has no such figure."""
-    set_decides: bool = False
-    """A rate of too few trials to fail a single case by: past its fail line a case is at CAUTION."""
     core: bool = False
     """Without it there is no verdict at all."""
     corrected_by: str | None = None
@@ -91,7 +87,7 @@ _TABLE = (
     ),
     Metric(
         "lowest_recall", measures.set_only, "higher", RATE, Aggregation.LOWEST,
-        gravity=16, set_only=True, reads=("fact",),
+        gravity=16, reads=("fact",),
     ),
     Metric(
         "drift_slope", measures.slope, "higher", SLOPE, Aggregation.MEAN,
@@ -106,7 +102,7 @@ _TABLE = (
     Metric("breaches", gravity=1, lacking=_REPLIES, severe=True, reads=("breach",)),
     Metric(
         "lesser_breaches", measures.per_hundred_replies, "lower", PER_HUNDRED, Aggregation.PER_REPLIES,
-        lacking=_REPLIES, gravity=9, reads=("breach",), set_decides=True,
+        lacking=_REPLIES, gravity=9, reads=("breach",),
     ),
     Metric("severe_contradictions", gravity=3, lacking=_PAIRS, severe=True, reads=("conflict",)),
     Metric("other_contradictions", gravity=10, lacking=_PAIRS, reads=("conflict",)),

@@ -3,12 +3,11 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import NamedTuple
 
-import numpy as np
-
 from pytest_clinical_drift.metrics.agreement import CorrectedRate, corrected_rate, within
-from pytest_clinical_drift.metrics.horizon import Curve, carried
+from pytest_clinical_drift.metrics.horizon import carried
 from pytest_clinical_drift.metrics.intervals import (
     Interval,
     effective_trials,
@@ -23,7 +22,7 @@ from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, own_repli
 from pytest_clinical_drift.verdict.metric_table import Aggregation, Metric, case_value, metric_named
 from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, reason
 from pytest_clinical_drift.verdict.thresholds import Thresholds
-from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, judged
+from pytest_clinical_drift.verdict.values import CaseResult, Deciders, MetricVerdict, judged
 
 _HOPELESS = 20
 """A set would have to grow by more than this factor: then no number is given."""
@@ -46,7 +45,7 @@ class _Figure:
 
     metric: Metric
     limits: MetricLimits
-    values: Sequence[tuple[CaseValue, Repeats]]
+    values: Sequence[tuple[CaseValue, CaseResult]]
     confidence: float
 
     @property
@@ -59,17 +58,16 @@ class _Figure:
 def judge_over(
     name: str,
     limits: MetricLimits,
-    complete: Sequence[Repeats],
+    complete: Sequence[CaseResult],
     thresholds: Thresholds,
-    waived: set[str],
     deciders: Deciders,
 ) -> MetricVerdict:
     """A metric over the whole set, decided by its intervals or its point estimates."""
     metric = metric_named(name)
-    values = [(case_value(name, repeats), repeats) for repeats in complete]
+    values = [(case_value(name, case.repeats), case) for case in complete]
     figure = _Figure(metric, limits, values, thresholds.set.confidence)
     if metric.counts_events and any(value.best is not None for value, _ in values):
-        return _judge_events(figure, thresholds, waived)
+        return _judge_events(figure, thresholds)
     pooled = _POOLS[metric.aggregation](figure)
     if pooled is None:
         # one in which it cannot happen gives the reason only if it can in none
@@ -90,25 +88,26 @@ def judge_over(
 def _mean(figure: _Figure) -> _Pooled | None:
     """Of the cases' values."""
     metric, values = figure.metric, figure.values
-    known = [(v.best, v.worst, runs[0].group) for v, runs in values if v.best is not None and v.worst is not None]
+    known = [(v.best, v.worst, case.group) for v, case in values if v.best is not None and v.worst is not None]
     if not known:
         return None
     bests, worsts, groups = zip(*known, strict=True)
     # the range of a project's own figure is not known: as far as it was seen to go, 0 to 1 at least
     low, high = metric.possible[:2] if metric.possible else (min(0.0, *worsts), max(1.0, *bests))
     if metric.name == "drift_slope":
-        low = min(steepest_slope(repeats[0].horizon) for _, repeats in values)
+        low = min(steepest_slope(case.repeats[0].horizon) for _, case in values)
         high = -low
     ends = (low, high) if figure.limits.direction == "higher" else (high, low)
-    one, two = mean_intervals(np.array([bests, worsts]).T, groups, ends, confidence=figure.confidence)
+    one, two = mean_intervals([bests, worsts], groups, ends, confidence=figure.confidence)
     rests_on = reason(ReasonCode.CASES_MEASURED, cases=len(known))
     return _Pooled(sum(bests) / len(known), sum(worsts) / len(known), one, two, rests_on)
 
 
 def _pairs(figure: _Figure) -> _Pooled | None:
     """All contradictions over all pairs; a count of 0 by rules alone is not a rate of 0."""
-    rows = [(*pooled_conflict([repeats]), repeats[0].group) for _, repeats in figure.values]
-    if not (any(row[1] for row in rows) or any(was_asked(runs, figure.metric.reads) for _, runs in figure.values)):
+    rows = [(*pooled_conflict(case.repeats), case.group) for _, case in figure.values]
+    asked = any(was_asked(case.repeats, figure.metric.reads) for _, case in figure.values)
+    if not (asked or any(row[1] for row in rows)):
         return None
     rests_on = reason(ReasonCode.PAIRS, contradictions=sum(row[0] for row in rows), pairs=sum(row[2] for row in rows))
     return _of_counts(rows, 1, figure.confidence, rests_on)
@@ -120,8 +119,8 @@ def _per_replies(figure: _Figure) -> _Pooled | None:
         return None
     # a reply to which no such demand applies is a reply all the same
     rows = [
-        (value.confirmed, len(value.events), own_replies(repeats), repeats[0].group)
-        for value, repeats in figure.values
+        (value.confirmed, len(value.events), own_replies(case.repeats), case.group)
+        for value, case in figure.values
         if value.best is not None or not value.can_happen
     ]
     events, replies = sum(row[0] for row in rows), sum(row[2] for row in rows)
@@ -142,32 +141,26 @@ def _of_counts(
 
 
 def _lowest(figure: _Figure) -> _Pooled | None:
-    """The lowest point of the set's mean recall, at both ends, with the interval of that turn."""
-    best = _lowest_turn([(mean_curve(run.recall_curve for run in runs), runs[0].group) for _, runs in figure.values])
-    worst = _lowest_turn([(mean_curve(run.worst_curve for run in runs), runs[0].group) for _, runs in figure.values])
-    if best is None or worst is None:
-        return None
-    one, two = (
-        mean_intervals(np.array([there]).T, groups, (0.0, 1.0), confidence=figure.confidence)[0]
-        for _, _, there, groups in (best, worst)
-    )
-    return _Pooled(best[0], worst[0], one, two, reason(ReasonCode.LOWEST_AT, turn=best[1], cases=len(best[2])))
-
-
-def _lowest_turn(curves: Sequence[tuple[Curve, str]]) -> tuple[float, int, list[float], list[str]] | None:
-    """The minimum of the mean curve, its turn, and the cases' values there with their groups.
+    """The lowest point of the set's mean recall, at both ends, with the interval of that turn.
 
     A case that is not probed at a turn, or has ended, counts with what it had last: otherwise the mean would be that of
     the few cases that were probed, or of the longest.
     """
-    longest = max((len(curve) for curve, _ in curves), default=0)
-    lasting = [(carried([*curve, *[None] * (longest - len(curve))]), group) for curve, group in curves]
-    means = enumerate(mean_curve(curve for curve, _ in lasting), start=1)
-    lowest = min(((value, turn) for turn, value in means if value is not None), default=None)
-    if lowest is None:
-        return None
-    there = [(value, group) for curve, group in lasting if (value := curve[lowest[1] - 1]) is not None]
-    return *lowest, [value for value, _ in there], [group for _, group in there]
+    ends = []
+    for curve_of in (attrgetter("recall_curve"), attrgetter("worst_curve")):
+        curves = [mean_curve(map(curve_of, case.repeats)) for _, case in figure.values]
+        longest = max(map(len, curves), default=0)
+        lasting = [carried([*curve, *[None] * (longest - len(curve))]) for curve in curves]
+        means = enumerate(mean_curve(lasting))
+        value, at = min(((mean, place) for place, mean in means if mean is not None), default=(None, 0))
+        if value is None:
+            return None
+        known = [(curve[at], case.group) for curve, (_, case) in zip(lasting, figure.values, strict=True)]
+        there, groups = zip(*(pair for pair in known if pair[0] is not None), strict=True)
+        (interval,) = mean_intervals([there], groups, (0.0, 1.0), confidence=figure.confidence)
+        ends.append((value, interval, reason(ReasonCode.LOWEST_AT, turn=at + 1, cases=len(there))))
+    (best, one, rests_on), (worst, two, _) = ends
+    return _Pooled(best, worst, one, two, rests_on)
 
 
 _POOLS: dict[Aggregation, Callable[[_Figure], _Pooled | None]] = {
@@ -215,15 +208,15 @@ def cases_to_settle(value: float, bad_end: float, limits: MetricLimits, interval
 # -- events
 
 
-def _judge_events(figure: _Figure, thresholds: Thresholds, waived: set[str]) -> MetricVerdict:
+def _judge_events(figure: _Figure, thresholds: Thresholds) -> MetricVerdict:
     """Cases in which it happened; a waived one counts as CAUTION, and under policy set max_failing_cases decides."""
     metric, limits = figure.metric, figure.limits
-    measured = [(value, runs[0]) for value, runs in figure.values if value.best is not None]
+    measured = [(value, case) for value, case in figure.values if value.best is not None]
     happened = [bool(value.best) for value, _ in measured]
-    groups = [run.group for _, run in measured]
+    groups = [case.group for _, case in measured]
     interval = pooled_interval(happened, [1] * len(happened), groups, confidence=figure.confidence)
     confirmed, possible = sum(happened), sum(bool(value.worst) for value, _ in measured)
-    excused = sum(bool(value.best) and run.case_id in waived for value, run in measured)
+    excused = sum(bool(value.best) and case.waiver is not None for value, case in measured)
     rests_on = reason(
         ReasonCode.CASES_WITH_EVENT,
         happened=confirmed,
@@ -258,9 +251,8 @@ def _with_correction(item: MetricVerdict, figure: _Figure, deciders: Deciders) -
     upheld, cleared = deciders.errors[kind]
     if deciders.reviewers:
         cleared = (cleared[1], cleared[1])  # people have read what was upheld; what was missed stays missed
-    cases = [repeats for _, repeats in figure.values]
-    hits, asked = zip(*(_asked_of(item.metric, repeats) for repeats in cases), strict=True)
-    groups, share = [repeats[0].group for repeats in cases], ratio(sum(hits), sum(asked)) or 0.0
+    hits, asked = zip(*(_asked_of(item.metric, case.repeats) for _, case in figure.values), strict=True)
+    groups, share = [case.group for _, case in figure.values], ratio(sum(hits), sum(asked)) or 0.0
     size = effective_trials(hits, asked, groups, confidence=figure.confidence)
     counted = (share * size, size)
     rate = corrected_rate(counted, sensitivity=upheld, specificity=cleared, confidence=figure.confidence)
@@ -280,7 +272,7 @@ def _with_correction(item: MetricVerdict, figure: _Figure, deciders: Deciders) -
 def _asked_of(metric: str, repeats: Repeats) -> tuple[int, int]:
     """Faults upheld, and all that the rate is a share of."""
     if metric == "k_conflict":
-        confirmed, _, pairs = pooled_conflict([repeats])
+        confirmed, _, pairs = pooled_conflict(repeats)
         return confirmed, pairs
     facts = [fact for run in repeats for turn in run.turns[run.horizon - 1 : run.horizon] for fact in turn.findings]
     return sum(fact.state == AlarmState.CONFIRMED for fact in facts), len(facts)

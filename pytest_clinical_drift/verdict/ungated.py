@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_clinical_drift.cases.model import Case, facts_at
-from pytest_clinical_drift.evidence.findings import FactFinding, find_facts
+from pytest_clinical_drift.evidence.findings import find_facts
 from pytest_clinical_drift.judging.pdsqi import ATTRIBUTES, SCALED, WORDINGS, Rating
 from pytest_clinical_drift.metrics.agreement import icc_2_1
 from pytest_clinical_drift.metrics.intervals import repeat_sd
@@ -51,12 +51,11 @@ def repeat_figures(
     if most < 2:
         return None
     recalls = [tuple(run.recall_at_t10 for run in repeats) for repeats in cases]
-    verdicts = [tuple(judge_case([run], thresholds, today, deciding).verdict for run in repeats) for repeats in cases]
-    flaky = [
-        FlakyCase(repeats[0].case_id, judged, recalled)
-        for repeats, judged, recalled in zip(cases, verdicts, recalls, strict=True)
-        if len(set(judged)) > 1
-    ]
+    flaky = []
+    for repeats, recalled in zip(cases, recalls, strict=True):
+        verdicts = tuple(judge_case([run], thresholds, today, deciding).verdict for run in repeats)
+        if len(set(verdicts)) > 1:
+            flaky.append(FlakyCase(repeats[0].case_id, verdicts, recalled))
     spread = repeat_sd([[value for value in recalled if value is not None] for recalled in recalls])
     return RepeatFigures(most, spread, tuple(flaky))
 
@@ -127,16 +126,13 @@ def sanity_band(cases: Sequence[Case]) -> SanityBand:
     the silence scores at all, the matcher or the case set is broken, and no figure of the run means anything.
     """
 
-    def recalled(findings: Sequence[FactFinding]) -> float | None:
-        return recall([finding.status for finding in findings])
-
-    at_start, at_t10, silence = [], [], []
-    missed: list[str] = []
+    rows, missed = [], []
     for case in cases:
         before, after = facts_at(case, 0), facts_at(case, case.t10_turn)
         echo = find_facts(case.patient_summary, before)
+        later = find_facts(case.patient_summary, after) if after != before else echo
         missed += [f"{case.id}: {finding.text}" for finding in echo if finding.status not in ("retained", "partial")]
-        at_start.append(recalled(echo))
-        at_t10.append(recalled(find_facts(case.patient_summary, after)) if after != before else at_start[-1])
-        silence.append(recalled(find_facts("", after)))
-    return SanityBand(mean(at_start), mean(at_t10), mean(silence), tuple(missed), len(cases))
+        ends = (echo, later, find_facts("", after))
+        rows.append([recall([finding.status for finding in findings]) for findings in ends])
+    at_start, at_t10, silence = (mean(row[end] for row in rows) for end in range(3))
+    return SanityBand(at_start, at_t10, silence, tuple(missed), len(cases))

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.metrics.agreement import CorrectedRate, Counted
 from pytest_clinical_drift.metrics.intervals import Interval
-from pytest_clinical_drift.scoring.assessment import Event
+from pytest_clinical_drift.scoring.assessment import CaseAssessment, Event
 from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, Verdict, reason
@@ -38,6 +38,7 @@ class Deciders:
 
 
 RULES_ONLY = Deciders()
+UNDIAGNOSED: Final = Reason(ReasonCode.NOTHING_TO_DIAGNOSE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +82,12 @@ def judged(
 
 @dataclass(frozen=True, slots=True)
 class CaseVerdict:
-    """One case, judged."""
+    """What the gate says of a case."""
 
     case_id: str
     verdict: Verdict
-    judgements: tuple[MetricVerdict, ...]
-    diagnosed: Reason
+    judgements: tuple[MetricVerdict, ...] = ()
+    diagnosed: Reason = UNDIAGNOSED
     waiver: Waiver | None = None
     """The waiver that turned this FAIL into CAUTION."""
     unsettled: bool = False
@@ -116,6 +117,22 @@ class CaseVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class CaseResult(CaseVerdict):
+    """One case: its verdict, and the conversations behind it, as they were scored."""
+
+    headline: str = ""
+    """What went wrong, in a line for readers of the file."""
+    diagnosis: str = ""
+    """The same as `diagnosed`, in words."""
+    repeats: tuple[CaseAssessment, ...] = ()
+
+    @property
+    def group(self) -> str:
+        """Cases of one group are not independent of each other."""
+        return self.repeats[0].group if self.repeats else self.case_id
+
+
+@dataclass(frozen=True, slots=True)
 class SetVerdict:
     """The whole set, judged."""
 
@@ -124,23 +141,12 @@ class SetVerdict:
     reasons: tuple[Reason, ...]
     """The decisive ones first."""
     diagnosed: Reason
-    selected: int
-    total: int
-    complete: int
-    failing: tuple[str, ...]
-    """Ids of the cases past a fail line."""
-    waivers: tuple[Waiver, ...] = ()
+    cases_total: int
     deciders: Deciders = RULES_ONLY
-    unread: int = 0
-    """Confirmed severe alarms that no person has read."""
     canaries: tuple[int, int] = (0, 0)
     """Inserted faults that the judge confirmed, of how many that it could be asked about."""
     canaries_unanswered: int = 0
     """Inserted faults besides, about which an outage kept it from being asked."""
-    to_read: int = 0
-    """Groups of open alarms."""
-    severe_to_read: int = 0
-    """Those among them that would fail a case."""
 
 
 def figures_unread(unread: Sequence[MetricVerdict]) -> Reason:
@@ -149,6 +155,6 @@ def figures_unread(unread: Sequence[MetricVerdict]) -> Reason:
     return reason(ReasonCode.FIGURES_UNREAD, metrics=[item.metric for item in unread], kinds=list(kinds))
 
 
-def fails_run(verdict: CaseVerdict, thresholds: Thresholds) -> bool:
+def fails_run(verdict: CaseResult, thresholds: Thresholds) -> bool:
     """Whether this case alone fails the run under the policy in force."""
     return verdict.verdict == Verdict.FAIL and (thresholds.policy == "each-case" or verdict.failed_severely)

@@ -8,22 +8,20 @@ CAUTION    everything between
 """
 
 import dataclasses
-import datetime
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pytest_clinical_drift.judging.canaries import UNANSWERED
 from pytest_clinical_drift.scoring.assessment import AlarmState
-from pytest_clinical_drift.verdict.case import count_findings, diagnose, severe_open, with_reader
+from pytest_clinical_drift.verdict.case import diagnose, severe_open, with_reader
 from pytest_clinical_drift.verdict.counts import audit_of
-from pytest_clinical_drift.verdict.measures import Repeats
 from pytest_clinical_drift.verdict.metric_table import CORE, SEVERE
 from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, Verdict, reason
 from pytest_clinical_drift.verdict.set_metrics import judge_over
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.values import (
     RULES_ONLY,
-    CaseVerdict,
+    CaseResult,
     Deciders,
     MetricVerdict,
     SetVerdict,
@@ -38,12 +36,10 @@ _LONGEST = 80
 
 
 def judge_set(
-    cases: Sequence[Repeats],
-    verdicts: Sequence[CaseVerdict],
+    cases: Sequence[CaseResult],
     thresholds: Thresholds,
     *,
     total: int,
-    today: datetime.date,
     deciders: Deciders = RULES_ONLY,
     signed: int | None = None,
 ) -> SetVerdict:
@@ -51,60 +47,45 @@ def judge_set(
 
     `signed` cases of the total carry a clinician's signature; None: not known, which counts as none.
     """
-    waived = {verdict.case_id for verdict in verdicts if verdict.waiver is not None}
-    complete = [
-        repeats for repeats, verdict in zip(cases, verdicts, strict=True) if verdict.verdict != Verdict.INCOMPLETE
-    ]
+    complete = [case for case in cases if case.verdict != Verdict.INCOMPLETE]
     judgements = tuple(
-        with_reader(judge_over(name, limits, complete, thresholds, waived, deciders), deciders.deciding)
+        with_reader(judge_over(name, limits, complete, thresholds, deciders), deciders.deciding)
         for name, limits in thresholds.metrics.items()
     )
-    runs = [run for repeats in cases for run in repeats]
-    canaries = Counter(canary.state for run in runs for canary in run.canaries)
-    upheld, lost = canaries[AlarmState.CONFIRMED], canaries[UNANSWERED]
-    inserted = canaries.total() - lost
+    canaries = Counter(canary.state for case in cases for run in case.repeats for canary in run.canaries)
+    lost = canaries[UNANSWERED]
     missing = total - (signed or 0) if thresholds.require_signed_cases else 0
     unsigned = [reason(ReasonCode.CASES_UNSIGNED, unsigned=missing, cases=total)] if missing > 0 else []
-    counted = (upheld, inserted, lost)
-    verdict, reasons = _decide(verdicts, judgements, thresholds, complete, deciders, counted, unsigned)
+    verdict, reasons = _decide(cases, judgements, thresholds, complete, deciders, canaries, unsigned)
     if deciders.outage is not None:
         told = reason(ReasonCode.JUDGE_OUTAGE, **dataclasses.asdict(deciders.outage), canaries=lost)
         reasons = [told, *reasons] if verdict in (Verdict.UNSETTLED, Verdict.INCOMPLETE) else [*reasons, told]
     if len(cases) < total:
         reasons = [reason(ReasonCode.CASES_SELECTED, run=len(cases), total=total), *reasons]
         verdict = Verdict.PARTIAL
-    to_read, severe_to_read = count_findings(runs)[AlarmState.OPEN]
-    confirmed = [a for repeats in complete for run in repeats for a in run.alarms if a.state == AlarmState.CONFIRMED]
     return SetVerdict(
         verdict=verdict,
         judgements=judgements,
         reasons=tuple(reasons),
-        diagnosed=diagnose(judgements, [item for verdict in verdicts for item in verdict.judgements], thresholds),
-        selected=len(cases),
-        total=total,
-        complete=len(complete),
-        failing=tuple(item.case_id for item in verdicts if item.verdict == Verdict.FAIL),
-        waivers=tuple(waiver for waiver in thresholds.waivers if waiver.holds_on(today)),
+        diagnosed=diagnose(judgements, [item for case in cases for item in case.judgements], thresholds),
+        cases_total=total,
         deciders=deciders,
-        unread=sum(alarm.severe and alarm.settled_by != "person" for alarm in confirmed),
-        canaries=(upheld, inserted),
+        canaries=(canaries[AlarmState.CONFIRMED], canaries.total() - lost),
         canaries_unanswered=lost,
-        to_read=to_read,
-        severe_to_read=severe_to_read,
     )
 
 
 def _decide(
-    verdicts: Sequence[CaseVerdict],
+    cases: Sequence[CaseResult],
     judgements: Sequence[MetricVerdict],
     thresholds: Thresholds,
-    complete: Sequence[Repeats],
+    complete: Sequence[CaseResult],
     deciders: Deciders,
-    canaries: tuple[int, int, int],
+    canaries: Counter[str],
     unsigned: Sequence[Reason],
 ) -> tuple[Verdict, list[Reason]]:
-    run, seen = len(verdicts), list(_confirmed_before_end(verdicts))
-    if failed := list(_failures(verdicts, judgements, thresholds)):
+    run, seen = len(cases), list(_confirmed_before_end(cases))
+    if failed := list(_failures(cases, judgements, thresholds)):
         return Verdict.FAIL, [*failed, *seen]
     reasons: list[Reason] = []
     if len(complete) < run:
@@ -116,9 +97,9 @@ def _decide(
     if any(item.verdict == FigureState.NOT_EVALUATED and item.metric in CORE for item in judgements):
         return Verdict.INCOMPLETE, [*reasons, reason(ReasonCode.CORE_NOT_EVALUATED)]
     # cases whose texts are such that figures mean little
-    doubts = Counter(why.code for item in verdicts if item.verdict != Verdict.INCOMPLETE for why in item.doubts)
+    doubts = Counter(why.code for item in cases if item.verdict != Verdict.INCOMPLETE for why in item.doubts)
     doubtful = [reason(code, cases=count) for code, count in doubts.items()]
-    if unsettled := list(_unsettled(verdicts, judgements, thresholds, canaries)):
+    if unsettled := list(_unsettled(cases, judgements, thresholds, canaries)):
         return Verdict.UNSETTLED, [*unsettled, *reasons, *doubtful]
     reasons += [*_too_little(complete, thresholds, deciders), *doubtful, *unsigned]
     unsure = (FigureState.CAUTION, FigureState.UNREAD, FigureState.NOT_EVALUATED)
@@ -127,30 +108,30 @@ def _decide(
     by_point = [i.metric for i in judgements if any(why.code is ReasonCode.BY_POINT for why in i.reasons)]
     if verdict == Verdict.PASS and by_point:
         reasons.append(reason(ReasonCode.PASSED_BY_POINT, metrics=by_point))
-    if cautious := sum(item.verdict == Verdict.CAUTION for item in verdicts):
+    if cautious := sum(item.verdict == Verdict.CAUTION for item in cases):
         reasons.append(reason(ReasonCode.CASES_AT_CAUTION, cases=cautious))
     return verdict, reasons
 
 
 def _failures(
-    verdicts: Sequence[CaseVerdict], judgements: Sequence[MetricVerdict], thresholds: Thresholds
+    cases: Sequence[CaseResult], judgements: Sequence[MetricVerdict], thresholds: Thresholds
 ) -> Iterator[Reason]:
     """Cases that fail the run, too many past a fail line, and figures past theirs."""
-    failing = [verdict for verdict in verdicts if verdict.verdict == Verdict.FAIL]
+    failing = [verdict for verdict in cases if verdict.verdict == Verdict.FAIL]
     fatal = sum(fails_run(verdict, thresholds) for verdict in failing)
     past, tolerated = len(failing) - fatal, thresholds.set.max_failing_cases
     if fatal:
-        yield reason(ReasonCode.CASES_FAILED, failed=fatal, cases=len(verdicts))
+        yield reason(ReasonCode.CASES_FAILED, failed=fatal, cases=len(cases))
     if past > tolerated:
-        yield reason(ReasonCode.CASES_PAST_LIMIT, past=past, cases=len(verdicts), tolerated=tolerated)
+        yield reason(ReasonCode.CASES_PAST_LIMIT, past=past, cases=len(cases), tolerated=tolerated)
     for item in judgements:
         if item.verdict == FigureState.FAIL:
             yield reason(ReasonCode.FIGURE, metric=item.metric)
 
 
-def _confirmed_before_end(verdicts: Sequence[CaseVerdict]) -> Iterator[Reason]:
+def _confirmed_before_end(cases: Sequence[CaseResult]) -> Iterator[Reason]:
     """Severe failures in cases that were not run to the end: they fail no case, and are named all the same."""
-    unfinished = [(case.case_id, i) for case in verdicts if case.verdict == Verdict.INCOMPLETE for i in case.judgements]
+    unfinished = [(case.case_id, i) for case in cases if case.verdict == Verdict.INCOMPLETE for i in case.judgements]
     for name in SEVERE:
         events = [
             {"text": event.text[:_LONGEST], "turn": event.turn, "case_id": case_id}
@@ -163,33 +144,34 @@ def _confirmed_before_end(verdicts: Sequence[CaseVerdict]) -> Iterator[Reason]:
 
 
 def _unsettled(
-    verdicts: Sequence[CaseVerdict],
+    cases: Sequence[CaseResult],
     judgements: Sequence[MetricVerdict],
     thresholds: Thresholds,
-    canaries: tuple[int, int, int],
+    canaries: Counter[str],
 ) -> Iterator[Reason]:
     """Why nothing failed and there is no verdict all the same: open alarms, figures nobody read, canaries missed."""
-    (confirmed, inserted, lost), needed = canaries, thresholds.judge.canaries
-    least = needed * (inserted + lost) - 1e-9
+    confirmed, lost, inserted = canaries[AlarmState.CONFIRMED], canaries[UNANSWERED], canaries.total()
+    needed = thresholds.judge.canaries
+    least = needed * inserted - 1e-9
     if confirmed + lost < least:
-        yield reason(ReasonCode.CANARIES_MISSED, confirmed=confirmed, inserted=inserted, needed=needed)
+        yield reason(ReasonCode.CANARIES_MISSED, confirmed=confirmed, inserted=inserted - lost, needed=needed)
     elif confirmed < least:
-        yield reason(ReasonCode.CANARIES_UNANSWERED, unanswered=lost, inserted=inserted + lost)
-    if waiting := sum(severe_open(verdict.judgements, thresholds) for verdict in verdicts):
+        yield reason(ReasonCode.CANARIES_UNANSWERED, unanswered=lost, inserted=inserted)
+    if waiting := sum(severe_open(verdict.judgements, thresholds) for verdict in cases):
         yield reason(ReasonCode.SEVERE_OPEN, cases=waiting)
     if unread := [i for i in judgements if i.verdict == FigureState.UNREAD and thresholds.unsettles(i.metric)]:
         yield figures_unread(unread)
 
 
-def _too_little(complete: Sequence[Repeats], thresholds: Thresholds, deciders: Deciders) -> Iterator[Reason]:
+def _too_little(complete: Sequence[CaseResult], thresholds: Thresholds, deciders: Deciders) -> Iterator[Reason]:
     """Too few cases; an audit of what the readings cleared that bounds too little, or none, which bounds nothing."""
     # cases of one persona or cluster tell the same story, so they count once
-    groups, needed = len({repeats[0].group for repeats in complete}), thresholds.set.min_cases
+    groups, needed = len({case.group for case in complete}), thresholds.set.min_cases
     if groups < needed:
         yield reason(ReasonCode.TOO_FEW_CASES, cases=len(complete), groups=groups, needed=needed)
     if not deciders.deciding or deciders.control:
         return
-    audit = audit_of([run for repeats in complete for run in repeats], thresholds.set.confidence)
+    audit = audit_of([run for case in complete for run in case.repeats], thresholds.set.confidence)
     bound = thresholds.judge.audit_bound
     if audit is None:
         yield reason(ReasonCode.NOT_AUDITED)

@@ -13,7 +13,6 @@ from made import conversation
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate import handoff
 from pytest_clinical_drift.gate.handoff import HandedCase, hand_over, hand_selection, handed_selection, wait_for
-from pytest_clinical_drift.results.build import case_result
 from pytest_clinical_drift.subjects.base import RunStopped
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 from pytest_clinical_drift.verdict.case import judge_case
@@ -24,7 +23,7 @@ def judged(text: str) -> HandedCase:
     run = conversation("anna", [1.0, 0.5])
     talk = Transcript("anna", (Exchange(1, "Hello", Reply(text), Reply("A summary.")),))
     verdict = judge_case([run], load_thresholds(), datetime.date(2026, 5, 1))
-    return (talk,), case_result(verdict, [run]), "judge: none"
+    return (talk,), verdict, "judge: none"
 
 
 @pytest.mark.parametrize("text", ["plain", "50\u202fmg é 🩺", "half a pair: \ud83e", '"quoted" \\ \n\x00'])

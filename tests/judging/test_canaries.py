@@ -212,5 +212,5 @@ def test_a_set_whose_canaries_were_missed_is_unsettled(script: Any, expected: st
     cases = [[flat("c0", canaries=results)], *([flat(f"c{number}")] for number in range(1, 60))]
     gate, today = load_thresholds(), datetime.date(2026, 5, 1)
     verdicts = [judge_case(repeats, gate, today, READ) for repeats in cases]
-    verdict = judge_set(cases, verdicts, gate, total=60, today=today, deciders=Deciders("judge", READ))
+    verdict = judge_set(verdicts, gate, total=60, deciders=Deciders("judge", READ))
     assert (verdict.verdict, verdict.canaries[1]) == (expected, 13)

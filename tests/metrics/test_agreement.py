@@ -74,8 +74,8 @@ def test_icc_of_the_published_example() -> None:
     ratings = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
     found = icc_2_1(ratings, confidence=0.95)
     assert found is not None
-    assert found.value == pytest.approx(0.2897637795, abs=1e-9)
-    assert (found.low, found.high) == (pytest.approx(0.02, abs=0.005), pytest.approx(0.76, abs=0.005))
+    assert found[0] == pytest.approx(0.2897637795, abs=1e-9)
+    assert found[1:] == (pytest.approx(0.02, abs=0.005), pytest.approx(0.76, abs=0.005))
 
 
 def test_icc_is_undefined_without_variation_and_has_no_interval_without_differences() -> None:

@@ -100,7 +100,7 @@ def test_a_column_without_spread_gets_its_mean_and_a_small_spread_counts() -> No
 
 
 def test_groups_are_summed_and_counted() -> None:
-    """Cases 1 and 3 are one group, case 2 another, and the third group has none."""
-    sums, counts = group_sums(np.array([[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]), np.array([0, 1, 0]), 3)
-    assert sums.tolist() == [[4.0, 10.0], [2.0, 5.0], [0.0, 0.0]]
-    assert counts.tolist() == [2.0, 1.0, 0.0]
+    """Cases 1 and 3 are one group, case 2 another."""
+    sums, counts = group_sums(np.array([[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]), ["a", "b", "a"])
+    assert sums.tolist() == [[4.0, 10.0], [2.0, 5.0]]
+    assert counts.tolist() == [2.0, 1.0]

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_clinical_drift import compute_drift_slope
-from pytest_clinical_drift.metrics.recall import fit_slope, fit_worst_slope, steepest_slope
+from pytest_clinical_drift.metrics.horizon import early_slope
+from pytest_clinical_drift.metrics.recall import fit_slope, steepest_slope
 
 
 def test_slope_by_hand() -> None:
@@ -67,7 +68,7 @@ def test_no_choice_between_two_curves_falls_faster_than_the_worst_slope(turns: l
     """Every mixture of the better and the worse values, by brute force; turns without a value keep their place."""
     best = [max(one, two) if known else None for known, one, two in turns]
     worst = [min(one, two) if known else None for known, one, two in turns]
-    found = fit_worst_slope(best, worst)
+    found = early_slope(best, worst)
     slopes = [compute_drift_slope(mixed) for mixed in product(*zip(best, worst, strict=True))]
     assert (None if found is None else found.slope) == (
         None if slopes[0] is None else pytest.approx(min(slope for slope in slopes if slope is not None), abs=1e-9)

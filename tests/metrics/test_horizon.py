@@ -75,8 +75,8 @@ def test_gaps_are_filled_with_what_was_last() -> None:
 
 
 def test_only_probes_that_every_case_has_are_compared() -> None:
-    """A shorter case ends the table; a probe without a value, and one that is no case's schedule, is left out."""
-    table, turns = common_probes([[1.0, 0.5, 0.4, 0.3], [1.0, None, 0.2]], [[1, 2, 3, 4], [1, 2, 3]])
+    """A shorter case ends the table; a turn at which one of them has no value is left out."""
+    table, turns = common_probes([[1.0, 0.5, 0.4, 0.3], [1.0, None, 0.2]])
     assert turns == [1, 3]
     assert table.tolist() == [[1.0, 0.4], [1.0, 0.2]]
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_clinical_drift.metrics.bootstrap import bca_limits, group_sums, resampled_means
+from pytest_clinical_drift.metrics.bootstrap import RESAMPLES, bca_limits, group_sums, resampled_means
 from pytest_clinical_drift.metrics.intervals import (
+    Interval,
     _most_common,
     clustered_limits,
     effective_trials,
-    mean_interval,
     mean_intervals,
     pooled_interval,
     proportion_interval,
@@ -22,6 +22,19 @@ from pytest_clinical_drift.metrics.intervals import (
 )
 
 SIXTY = [f"case-{number:02}" for number in range(60)]
+
+
+def mean_interval(
+    values: list[float],
+    groups: list[str],
+    *,
+    confidence: float,
+    worst: float,
+    best: float,
+    resamples: int = RESAMPLES,
+) -> Interval:
+    """Of one column."""
+    return mean_intervals([values], groups, (worst, best), confidence=confidence, resamples=resamples)[0]
 
 
 def recall_interval(values: list[float], groups: list[str]) -> tuple[float, float]:
@@ -32,7 +45,6 @@ def recall_interval(values: list[float], groups: list[str]) -> tuple[float, floa
 
 def test_no_values_no_interval() -> None:
     """Nothing measured has no interval, not one of width 0."""
-    assert mean_interval([], [], confidence=0.95, worst=0.0, best=1.0) is None
     assert pooled_interval([], [], [], confidence=0.95) is None
     assert pooled_interval([0, 0], [0, 0], ["a", "b"], confidence=0.95) is None
     assert proportion_interval(0, 0, confidence=0.95) is None
@@ -103,7 +115,7 @@ def test_many_columns_at_once_equal_one_by_one() -> None:
     generator = np.random.default_rng(3)
     table = generator.integers(0, 7, size=(60, 5)) / 6
     table[:, 2] = 1.0
-    together = mean_intervals(table, SIXTY, (0.0, 1.0), confidence=0.95)
+    together = mean_intervals(table.T, SIXTY, (0.0, 1.0), confidence=0.95)
     alone = [mean_interval(list(column), SIXTY, confidence=0.95, worst=0.0, best=1.0) for column in table.T]
     for left, right in zip(together, alone, strict=True):
         assert right is not None
@@ -127,7 +139,7 @@ def test_plain_bca_is_that_of_scipy() -> None:
     membership = np.sort(generator.integers(0, 30, size=50))
     _, membership = np.unique(membership, return_inverse=True)
     units = int(membership.max()) + 1
-    sums, counts = group_sums(values[:, None], membership, units)
+    sums, counts = group_sums(values[:, None], membership)
 
     def ratio(rows: np.ndarray, axis: int = -1) -> np.ndarray:
         return sums[rows, 0].sum(axis=axis) / counts[rows].sum(axis=axis)

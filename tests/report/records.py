@@ -6,9 +6,8 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pytest_clinical_drift.results.build import build_result, case_result
 from pytest_clinical_drift.results.manifest import JudgeRecord, Manifest
-from pytest_clinical_drift.results.models import CaseResult, RunResult
+from pytest_clinical_drift.results.models import CaseResult, RunResult, build_result
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds
@@ -58,7 +57,7 @@ def manifest(judge: JudgeRecord | None = None) -> Manifest:
 
 def judged_cases(*runs: CaseAssessment, deciding: Sequence[str] = ()) -> list[CaseResult]:
     """Cases by rules alone, or with a judge that decides these groups of kinds."""
-    return [case_result(judge_case((run,), load_thresholds(), TODAY, deciding), (run,)) for run in runs]
+    return [judge_case((run,), load_thresholds(), TODAY, deciding) for run in runs]
 
 
 def record(
@@ -69,5 +68,5 @@ def record(
 ) -> RunResult:
     """The record of a run on these conversations."""
     gate, cases = thresholds or load_thresholds(), judged_cases(*runs, deciding=deciders.deciding)
-    verdict = judge_set([case.repeats for case in cases], cases, gate, total=len(runs), today=TODAY, deciders=deciders)
+    verdict = judge_set(cases, gate, total=len(runs), deciders=deciders)
     return build_result(cases, verdict, manifest(judge), thresholds=gate, case_set=(), today=TODAY)

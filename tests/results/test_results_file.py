@@ -12,11 +12,10 @@ from made import READ, alarm, event, flat
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.report.json_file import with_sentences, write_results
-from pytest_clinical_drift.results.build import build_result, case_result
 from pytest_clinical_drift.results.comparing import load_baseline, load_runs
 from pytest_clinical_drift.results.files import read_results
 from pytest_clinical_drift.results.manifest import Manifest
-from pytest_clinical_drift.results.models import RunResult
+from pytest_clinical_drift.results.models import RunResult, build_result
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
@@ -41,8 +40,8 @@ CASES = [
 
 
 def made(cases: list[list[CaseAssessment]]) -> RunResult:
-    judged = [case_result(judge_case(repeats, GATE, TODAY, READ), repeats) for repeats in cases]
-    verdict = judge_set(cases, judged, GATE, total=len(cases), today=TODAY, deciders=Deciders("big", READ))
+    judged = [judge_case(repeats, GATE, TODAY, READ) for repeats in cases]
+    verdict = judge_set(judged, GATE, total=len(cases), deciders=Deciders("big", READ))
     manifest = Manifest.model_validate(MANIFEST)
     return build_result(judged, verdict, manifest, thresholds=GATE, case_set=(), today=TODAY)
 

@@ -16,11 +16,10 @@ from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.report.json_file import write_results
 from pytest_clinical_drift.report.reasons import reason_texts
-from pytest_clinical_drift.results.build import build_result, case_result
 from pytest_clinical_drift.results.comparing import check_comparable, load_baseline
 from pytest_clinical_drift.results.files import to_plain
 from pytest_clinical_drift.results.manifest import Manifest
-from pytest_clinical_drift.results.models import RunResult
+from pytest_clinical_drift.results.models import RunResult, build_result
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.baseline import (
     BaselineComparison,
@@ -56,11 +55,11 @@ def levels(*values: float, count: int = 60) -> list[list[CaseAssessment]]:
 
 def judged(cases: Cases) -> SetVerdict:
     verdicts = [judge_case(repeats, GATE, TODAY, READ) for repeats in cases]
-    return judge_set(cases, verdicts, GATE, total=len(cases), today=TODAY, deciders=Deciders("judge", READ))
+    return judge_set(verdicts, GATE, total=len(cases), deciders=Deciders("judge", READ))
 
 
 def record_of(cases: Cases) -> RunResult:
-    known = [case_result(judge_case(repeats, GATE, TODAY, READ), repeats) for repeats in cases]
+    known = [judge_case(repeats, GATE, TODAY, READ) for repeats in cases]
     manifest = Manifest.model_validate(MANIFEST)
     return build_result(known, judged(cases), manifest, thresholds=GATE, case_set=(), today=TODAY)
 
@@ -77,7 +76,7 @@ def earlier(cases: Cases) -> RunResult:
 
 def compare(baseline: RunResult, cases: Cases) -> tuple[BaselineComparison, SetVerdict]:
     verdicts = [judge_case(repeats, GATE, TODAY, READ) for repeats in cases]
-    comparison = compare_with_baseline(by_id(baseline.cases), cases, verdicts, GATE)
+    comparison = compare_with_baseline(by_id(baseline.cases), verdicts, GATE)
     return comparison, apply_baseline(judged(cases), comparison)
 
 
@@ -169,8 +168,8 @@ def test_subset_stays_partial() -> None:
     """A run of some cases gets no release verdict from a baseline either."""
     new = levels(0.5, count=5)
     verdicts = [judge_case(repeats, GATE, TODAY, READ) for repeats in new]
-    partial = judge_set(new, verdicts, GATE, total=60, today=TODAY)
-    comparison = compare_with_baseline(by_id(earlier(levels(1.0)).cases), new, verdicts, GATE)
+    partial = judge_set(verdicts, GATE, total=60)
+    comparison = compare_with_baseline(by_id(earlier(levels(1.0)).cases), verdicts, GATE)
     assert apply_baseline(partial, comparison).verdict == "PARTIAL"
 
 
@@ -237,5 +236,5 @@ def test_a_stretched_run_is_compared_without_turn_ten() -> None:
 
     cases = [[stretched(f"c{number:02}")] for number in range(60)]
     verdicts = [judge_case(repeats, GATE, TODAY, READ) for repeats in cases]
-    found = compare_with_baseline(by_id(verdicts), cases, verdicts, GATE)
+    found = compare_with_baseline(by_id(verdicts), verdicts, GATE)
     assert (found.metrics["recall_at_t10"].pairs, found.verdict) == (0, "not worse")

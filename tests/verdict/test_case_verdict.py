@@ -15,7 +15,7 @@ from pytest_clinical_drift.verdict.case import count_findings
 from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, events_of
 from pytest_clinical_drift.verdict.metric_table import EVENT_METRICS, SEVERE, case_value
 from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver, load_thresholds
-from pytest_clinical_drift.verdict.values import CaseVerdict, MetricVerdict, fails_run
+from pytest_clinical_drift.verdict.values import CaseResult, MetricVerdict, fails_run
 
 TODAY = datetime.date(2026, 5, 1)
 GATE = load_thresholds()
@@ -29,7 +29,7 @@ def gate(**changes: object) -> Thresholds:
 
 def judge_case(
     repeats: Repeats, thresholds: Thresholds, today: datetime.date, deciding: tuple[str, ...] = READ
-) -> CaseVerdict:
+) -> CaseResult:
     """A case whose texts were read by a judge that decides every kind."""
     return judging.judge_case(repeats, thresholds, today, deciding)
 

@@ -10,8 +10,7 @@ import pytest
 
 from pytest_clinical_drift.report.compare import render_html, render_markdown, render_text
 from pytest_clinical_drift.report.reasons import reason_text
-from pytest_clinical_drift.results.comparing import load_runs, paired_differences
-from pytest_clinical_drift.verdict.baseline import RunDifference
+from pytest_clinical_drift.results.comparing import RunDifference, load_runs, paired_differences
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
 from pytest_clinical_drift.verdict.thresholds import BaselineRules
 

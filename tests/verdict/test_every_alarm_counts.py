@@ -155,7 +155,7 @@ def assessed(found: Sequence[Fault]) -> CaseAssessment:
 def gated(run: CaseAssessment) -> dict[str, float | None]:
     """The set's figures, each at the better end, so that larger is worse."""
     verdict = judge_case([run], GATE, TODAY, READ)
-    whole = judge_set([[run]], [verdict], GATE, total=1, today=TODAY, deciders=Deciders("judge", tuple(READ)))
+    whole = judge_set([verdict], GATE, total=1, deciders=Deciders("judge", tuple(READ)))
     sign = {name: -1 if limits.direction == "higher" else 1 for name, limits in GATE.metrics.items()}
     return {item.metric: None if item.value is None else sign[item.metric] * item.value for item in whole.judgements}
 

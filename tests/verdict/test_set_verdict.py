@@ -11,20 +11,22 @@ from typing import Any
 import pytest
 from made import NOTHING, READ, alarm, conversation, event, finding, flat, silenced
 
+from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.metrics.agreement import corrected_rate
 from pytest_clinical_drift.metrics.intervals import Interval, effective_trials
-from pytest_clinical_drift.report.headlines import next_step, run_headline
+from pytest_clinical_drift.report.headlines import next_step
+from pytest_clinical_drift.report.headlines import run_headline as headline
 from pytest_clinical_drift.report.reasons import figure_sentence, reason_text, reason_texts, rests_on
-from pytest_clinical_drift.results.build import build_result
 from pytest_clinical_drift.results.manifest import Hashes, Manifest
+from pytest_clinical_drift.results.models import RunResult, build_result
 from pytest_clinical_drift.scoring.assessment import AuditCount, CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
 from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, Verdict
 from pytest_clinical_drift.verdict.set_metrics import cases_to_settle
 from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver, load_thresholds
-from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict, SetVerdict
+from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
 
 TODAY = datetime.date(2026, 5, 1)
@@ -45,26 +47,23 @@ def judge(
     thresholds: Thresholds | None = None,
     total: int | None = None,
     deciders: Deciders | None = None,
-) -> SetVerdict:
+    case_set: Sequence[Case] = (),
+) -> RunResult:
     """By default every text was read by a judge that decides every kind."""
     thresholds, deciders = thresholds or gate(), deciders or JUDGED
     verdicts = [judge_case(repeats, thresholds, TODAY, deciders.deciding) for repeats in cases]
-    return judge_set(cases, verdicts, thresholds, total=total or len(cases), today=TODAY, deciders=deciders)
+    whole = judge_set(verdicts, thresholds, total=total or len(cases), deciders=deciders)
+    manifest = Manifest(judge="rules", hashes=Hashes(cases="c", prompts="p"))
+    return build_result(verdicts, whole, manifest, thresholds=thresholds, case_set=case_set, today=TODAY)
 
 
-def figure(verdict: SetVerdict, metric: str) -> MetricVerdict:
+def figure(verdict: RunResult, metric: str) -> MetricVerdict:
     return next(item for item in verdict.judgements if item.metric == metric)
 
 
-def reasons_of(verdict: SetVerdict) -> tuple[str, ...]:
+def reasons_of(verdict: RunResult) -> tuple[str, ...]:
     """The reasons in words."""
     return tuple(reason_texts(verdict.reasons, verdict.judgements))
-
-
-def headline(verdict: SetVerdict) -> str:
-    """The headline of a run with this verdict."""
-    manifest = Manifest(judge="rules", hashes=Hashes(cases="c", prompts="p"))
-    return run_headline(build_result((), verdict, manifest, thresholds=gate(), case_set=(), today=TODAY))
 
 
 def steady(count: int = 60) -> list[list[CaseAssessment]]:
@@ -157,7 +156,7 @@ def test_failing_cases_are_tolerated_up_to_the_limit() -> None:
     assert judge(cases, gate(policy="set", max_failing_cases=2)).verdict == "PASS"
     each = judge(cases)
     assert each.verdict == "FAIL"
-    assert each.failing == ("x", "y")
+    assert each.failing_cases == ("x", "y")
     assert reasons_of(each)[0] == "2 of 60 cases run failed"
 
 
@@ -186,7 +185,7 @@ def test_waived_case_does_not_fail_the_set() -> None:
     waiver = Waiver(case="x", reason="known", signed_by="officer", expires=TODAY)
     verdict = judge([*steady(59), [flat("x", events=[event("stale_facts")])]], gate(waivers=(waiver,)))
     assert verdict.verdict == "CAUTION"
-    assert verdict.waivers == (waiver,)
+    assert verdict.cases[-1].waiver == waiver
     assert "1 waived" in rests_on(figure(verdict, "stale_facts"))
 
 
@@ -210,7 +209,7 @@ def test_unfinished_cases() -> None:
     assert judge(cases).verdict == "INCOMPLETE"
     lenient = judge(cases, gate(min_coverage=0.95))
     assert lenient.verdict == "CAUTION"
-    assert lenient.complete == 59
+    assert lenient.cases_complete == 59
     assert judge([[flat("x", incomplete="timeout")]]).verdict == "INCOMPLETE"
 
 
@@ -218,7 +217,7 @@ def test_unevaluated_recall_counts_as_unfinished() -> None:
     """A case whose recall could not be evaluated does not silently shrink the set."""
     verdict = judge([*steady(59), [conversation("x", [None] * 10)]])
     assert verdict.verdict == "INCOMPLETE"
-    assert verdict.complete == 59
+    assert verdict.cases_complete == 59
 
 
 def test_subset_has_no_release_verdict() -> None:
@@ -333,7 +332,7 @@ UNREAD_BY_RULES = {
 }  # fmt: skip
 
 
-def unread(verdict: SetVerdict) -> set[str]:
+def unread(verdict: RunResult) -> set[str]:
     return {item.metric for item in verdict.judgements if item.verdict == "unread"}
 
 
@@ -475,20 +474,16 @@ def test_what_to_do_after_an_outage(outage: Outage | None, step: str) -> None:
     state = "missed" if outage is None else "unanswered"
     cases = [[flat("c0", canaries=(CanaryResult("changed", 2, state),))], *steady()[1:]]
     verdict = judge(cases, deciders=replace(JUDGED, outage=outage))
-    manifest = Manifest(judge="rules", hashes=Hashes(cases="c", prompts="p"))
-    result = build_result((), verdict, manifest, thresholds=gate(), case_set=(), today=TODAY)
     assert verdict.verdict == "UNSETTLED"
-    assert next_step(result) == f"next: {step}"
+    assert next_step(verdict) == f"next: {step}"
 
 
 @pytest.mark.parametrize(("stopped", "step"), [(True, "the same command again once"), (False, "clinical-drift")])
 def test_a_request_lost_on_the_way_to_a_fail_is_no_reason_to_run_it_again(stopped: bool, step: str) -> None:
     """Only a judge that is gone is waited for; after a FAIL with a request lost somewhere, people read."""
     verdict = judge(steady(), deciders=replace(JUDGED, outage=Outage(1, 900, "no answer within 9 s", stopped)))
-    manifest = Manifest(judge="rules", hashes=Hashes(cases="c", prompts="p"))
-    failed = replace(verdict, verdict=Verdict.FAIL)
-    result = build_result((), failed, manifest, thresholds=gate(), case_set=(), today=TODAY)
-    assert next_step(result).startswith(f"next: {step}")
+    failed = verdict.model_copy(update={"verdict": Verdict.FAIL})
+    assert next_step(failed).startswith(f"next: {step}")
 
 
 def test_a_required_judge_that_did_not_judge_is_incomplete() -> None:
@@ -519,8 +514,7 @@ def test_a_required_judge_that_did_not_judge_is_incomplete() -> None:
 def test_what_to_do_next_is_what_can_help(deciders: Deciders, model: str, step: str) -> None:
     """The same command again only where another run may end otherwise; people cannot read for a judge."""
     verdict = judge(steady(), deciders=deciders)
-    manifest = Manifest(model=model, judge="rules", hashes=Hashes(cases="c", prompts="p"))
-    result = build_result((), verdict, manifest, thresholds=gate(), case_set=(), today=TODAY)
+    result = verdict.model_copy(update={"manifest": verdict.manifest.model_copy(update={"model": model})})
     assert next_step(result).startswith(f"next: {step}")
 
 
@@ -1052,7 +1046,7 @@ def test_what_there_is_to_read_is_counted_over_all_cases() -> None:
         [flat("c", alarms=[mild], incomplete="timeout")],
     ]
     verdict = judge(cases, gate(min_coverage=0.5))
-    assert (verdict.to_read, verdict.severe_to_read, verdict.complete, verdict.selected) == (4, 2, 2, 3)
+    assert (verdict.to_read, verdict.severe_to_read, verdict.cases_complete, verdict.cases_selected) == (4, 2, 2, 3)
     assert reasons_of(verdict)[0] == "2 cases have severe alarms that nobody has settled"
     unread = [
         alarm("recommends", settled_by="judge"),
@@ -1088,7 +1082,7 @@ def test_cases_at_caution_are_counted_but_do_not_hold_the_set_back() -> None:
 def test_recall_that_nobody_could_evaluate_is_no_verdict() -> None:
     """Not a single fact could be scored: INCOMPLETE, and nothing is said of stability."""
     verdict = judge([[conversation(f"c{number}", [None] * 10)] for number in range(60)])
-    assert (verdict.verdict, verdict.complete) == ("INCOMPLETE", 0)
+    assert (verdict.verdict, verdict.cases_complete) == ("INCOMPLETE", 0)
     assert reason_text(verdict.diagnosed) == "nothing to diagnose"
 
 
@@ -1098,7 +1092,9 @@ def test_waivers_that_have_run_out_are_not_told() -> None:
         Waiver(case="x", reason="known", signed_by="officer", expires=TODAY + datetime.timedelta(days=days))
         for days in (-1, 0)
     )
-    assert judge(steady(), gate(waivers=(old, new))).waivers == (new,)
+    turns = [{"turn": turn, "message": "m"} for turn in (1, 2)]
+    case = {"id": "x", "patient_summary": "A.", "critical_entities": ["asthma"], "turns": turns}
+    assert judge([], gate(waivers=(old, new)), case_set=[Case.model_validate(case)]).waivers == (new,)
 
 
 def test_a_set_without_any_slope_has_no_verdict() -> None:
