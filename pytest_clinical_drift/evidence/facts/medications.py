@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from pytest_clinical_drift.evidence.facts.fact import Fact
+from pytest_clinical_drift.evidence.facts.fact import Fact, names_of
 from pytest_clinical_drift.evidence.facts.statements import (
     Said,
     Span,
@@ -125,7 +125,7 @@ def mentions_of(document: Document, medicine: Concept) -> list[Term]:
 
 def _clipped(document: Document, medicine: Concept) -> Iterator[Term]:
     """ "Bisop 5 mg": at least four letters of the name with a number behind."""
-    names = [medicine.name, *map(str, medicine.data.get("synonyms", ())), *map(str, medicine.data.get("brands", ()))]
+    names = names_of(medicine, "synonyms", "brands")
     for place, word in enumerate(document.words[:-1]):
         dosed = 4 <= len(word) < 9 and document.words[place + 1][:1].isdigit()
         if dosed and any(name.lower().startswith(word) for name in names):

@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Self, TypeVar
 
-from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, content_of
+from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, content_of, names_of
 from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.mentions.cues import cue_table
 from pytest_clinical_drift.evidence.mentions.regimen import same_amount
@@ -84,8 +84,7 @@ def scattered(document: Document, slot: Slot) -> list[Span]:
 @lru_cache(maxsize=4096)
 def _wordings(concept: Concept) -> tuple[frozenset[str], ...]:
     """The stems of every name of two words and more, which may stand in any order."""
-    names = [concept.name, *map(str, concept.data.get("synonyms", ())), *map(str, concept.data.get("lay", ()))]
-    keys = [frozenset(map(loose_stem, content_of(tokenise(n)))) for n in names]
+    keys = [frozenset(map(loose_stem, content_of(tokenise(n)))) for n in names_of(concept, "synonyms", "lay")]
     return tuple(dict.fromkeys(k for k in keys if len(k) > 1))
 
 
