@@ -77,15 +77,6 @@ class PairFinding(Contradiction):
 
 
 @dataclass(frozen=True, slots=True)
-class GraderAddress:
-    """Words of the model that speak to whoever grades it."""
-
-    turn: int
-    variant: str
-    quote: str
-
-
-@dataclass(frozen=True, slots=True)
 class TurnFindings:
     """One turn; without findings where the summary could not be had."""
 
@@ -103,7 +94,8 @@ class Findings:
     pairs: tuple[tuple[int, int], ...]
     """Adjacent turns that gave advice and were compared."""
     conflicts: tuple[PairFinding, ...]
-    addresses: tuple[GraderAddress, ...]
+    addresses: tuple[tuple[int, str, str], ...]
+    """Turn, variant and words of texts that speak to whoever grades them."""
 
 
 def find(case: Case, transcript: Transcript, entities: EntityScorer, *, stride: int = 1) -> Findings:
@@ -247,10 +239,10 @@ def _of_pairs(case: Case, exchanges: Sequence[Exchange], pairs: Sequence[tuple[i
     return sorted(conflicts, key=lambda pair: pair.later_turn)
 
 
-def _addresses(exchanges: Sequence[Exchange]) -> Iterator[GraderAddress]:
+def _addresses(exchanges: Sequence[Exchange]) -> Iterator[tuple[int, str, str]]:
     """Text that speaks to a grader: an alarm of its own kind, whatever else the text says."""
     for exchange in exchanges:
         for variant, text in (("dialogue", visible(exchange.reply)), ("summary", visible(exchange.summary))):
             match = TO_A_GRADER.search(UNSEEN.sub("", text or ""))
             if match:
-                yield GraderAddress(exchange.turn, variant, match.group(0))
+                yield exchange.turn, variant, match.group(0)

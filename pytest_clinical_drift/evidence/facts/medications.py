@@ -66,11 +66,9 @@ def ended(document: Document, span: Span) -> bool:
         if cue.last < begin and not linked and _is_light(document, cue.last, begin):
             return True
         if cue.first > end:
-            # "150 mg (up from 100 mg, a change completed in May)"
-            aside = any("(" in gap for gap in document.gaps[end + 1 : cue.first - 2])
             between = frequencies_between(document, end + 1, cue.first)  # the "once" of "once daily" turns nothing
             rated = {at for rate in between for at in range(rate.first, rate.last + 1)}
-            turned = aside or any(words[at] in _TURNS for at in range(end + 1, cue.first) if at not in rated)
+            turned = any(words[at] in _TURNS for at in range(end + 1, cue.first) if at not in rated)
             others = index.medicines_between(end + 1, cue.first)
             instead = bool(index.medicines_between(cue.last + 1, min(stop, cue.last + 4)))  # "X was swapped for Y"
             if not (others or turned or words[cue.last + 1 : cue.last + 2] == ["for"]) and linked == instead:
@@ -136,7 +134,7 @@ def _of_mention(fact: Fact, document: Document, mention: Term) -> Statement | No
     span = (mention.first, mention.last)
     state = intake(document, mention)
     if state == ANOTHER:
-        return Statement(Said.OTHER, (span,), "of someone else", "someone-else")
+        return Statement(Said.OTHER, (span,), "of someone else")
     if state == MODIFIER:
         return None
     regimen = read_regimen(document, mention)
@@ -148,8 +146,7 @@ def _of_mention(fact: Fact, document: Document, mention: Term) -> Statement | No
     if fact.ended and state in (STOPPED, PAST, DENIED_NOW):
         return stated_with(evidence, missing)
     if state == PAST:
-        taken = bool(regimen.strengths)
-        return Statement(Said.DOUBT, evidence, "only as taken in the past", "not-asserted") if taken else None
+        return Statement(Said.DOUBT, evidence, "only as taken in the past")
     if state == STOPPED:
         # without a dose the fact may be the pause
         sure = dosed and (bool(conflict) or not regimen.strengths) and not _parted_from_ending(document, span)
@@ -159,7 +156,7 @@ def _of_mention(fact: Fact, document: Document, mention: Term) -> Statement | No
         sure = not advised and denied_outright(document, span)
         return Statement(Said.DENIED if sure else Said.DOUBT, evidence, "stated as not taken", "not-taken", sure=sure)
     if state == ASKED:
-        return Statement(Said.DOUBT, evidence, "only planned or asked about", "not-asserted")
+        return Statement(Said.DOUBT, evidence, "only planned or asked about")
     if conflict:
         needed = fact.regimen is not None and 0 in (fact.regimen.per_day, regimen.per_day)
         rule = "as-needed" if needed else "other-figure"
@@ -182,7 +179,7 @@ def _of_class(document: Document, medicine: Concept) -> Iterator[Statement]:
             state = intake(document, mention) if not mention.weak else ""
             span = (mention.first, mention.last)
             if state == NOW and not index.within(class_id):
-                yield Statement(Said.VAGUE, (span,), "only the class is named", "general-name")
+                yield Statement(Said.VAGUE, (span,), "only the class is named")
             elif state == DENIED_NOW:
                 yield Statement(Said.DENIED, (span,), "no such medicine is taken", "not-taken")
 

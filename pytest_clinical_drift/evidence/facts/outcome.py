@@ -33,7 +33,7 @@ _WEAK = {
 _TIMES = word_set("facts", "times")
 _REFUSING = DENYING | {"avoid", "cannot", "dont", "don't"}
 _OTHERS = word_set("mentions", "others")
-_TITLES = frozenset(("mr", "mrs", "ms", "miss", "dr"))
+_TITLES = frozenset(("mr", "mrs", "ms", "miss", "dr", "patient", "name"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,16 +144,16 @@ def unsure_of_person(fact: str, document: Document, outcome: Outcome) -> Outcome
     """What rests on words that may be about somebody else, or only seem to be, is not certain."""
     if not outcome.certain or not outcome.spans:
         return outcome
-    patient, places = _patient(document), [first for first, _ in outcome.spans]
+    places = [first for first, _ in outcome.spans]
     if outcome.status in (RETAINED, PARTIAL):
-        subjects, told_of = [_subject(document, place) for place in places], {*patient, *tokenise(fact)}
+        subjects, told_of = [_subject(document, place) for place in places], {*_patient(document), *tokenise(fact)}
         if all(subjects) and told_of.isdisjoint(subjects) and _OTHERS.isdisjoint(told_of):
             return replace(outcome, reason=f"perhaps of {subjects[0].capitalize()}", rule="named-person", certain=False)
         return outcome
     for place in places:  # what follows a sentence that begins with a full name is about that person
-        starts = [at + (document.words[at] in _TITLES) for at in document.sentence_starts if at < place]
-        begun = [at for at in starts if _is_full_name(document, at)]
-        if begun and patient.isdisjoint(document.words[begun[-1] : begun[-1] + 2]):
+        named = [at for at in range(place) if _is_full_name(document, at)]
+        begun = [at for at in named if _TITLES.issuperset(document.words[document.sentence_span(at)[0] : at])]
+        if len({tuple(document.words[at : at + 2]) for at in (*begun[:1], *begun[-1:])}) > 1:
             return replace(outcome, certain=False)
     # a comma straight before the words, or before the "no": "sister died suddenly at nineteen, no asthma, vegan"
     begins_item = all("," in "".join(document.gaps[max(1, first - 1) : first + 1]) for first in places)

@@ -14,7 +14,6 @@ from pytest_clinical_drift.evidence.facts.statements import (
     denies_another,
     near,
     places_of,
-    scattered,
 )
 from pytest_clinical_drift.evidence.mentions.context import MentionContext, context_at
 from pytest_clinical_drift.evidence.reading.text import Document
@@ -36,9 +35,6 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
         return _in_words(fact, document)
     said = [_named(fact, document, span) for span in places_of(document, fact.core)]
     said += _excluded(fact, document)
-    if said and not any(s.said == Said.PLAIN for s in said):
-        elsewhere = (_named(fact, document, span) for span in scattered(document, fact.core))
-        said += [s for s in elsewhere if s.said in (Said.PLAIN, Said.PART)]
     said = said or [*_general(fact, document), *_by_head(fact, document)]
     return said or ([s for s in _in_words(fact, document) if s.said == Said.PART] if len(fact.details) > 1 else [])
 

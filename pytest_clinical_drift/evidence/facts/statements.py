@@ -67,23 +67,15 @@ def places_of(document: Document, slot: Slot) -> list[Span]:
         for concept_id in slot.ids
         for term in (*index.exact.get(concept_id, ()), *index.within(concept_id))
     }
-    if slot.concept is None:
-        spans.update(together(document, slot.stems))
-    elif not spans:
-        spans.update(scattered(document, slot))
+    if slot.concept is None or (slot.concept.kind == CONDITION and not spans):
+        wordings = (slot.stems, *(_wordings(slot.concept) if slot.concept is not None else ()))
+        spans.update(span for wording in wordings for span in together(document, wording))
     return sorted(spans)[:_MOST]
-
-
-def scattered(document: Document, slot: Slot) -> list[Span]:
-    """Places where the words of one of a condition's names stand close together, in any order."""
-    if slot.concept is None or slot.concept.kind != CONDITION:
-        return []
-    return [span for wording in (slot.stems, *_wordings(slot.concept)) for span in together(document, wording)]
 
 
 @lru_cache(maxsize=4096)
 def _wordings(concept: Concept) -> tuple[frozenset[str], ...]:
-    """The stems of every name of two words and more, which may stand in any order."""
+    """The stems of every name of a condition with two words and more, which may stand in any order."""
     keys = [frozenset(map(loose_stem, content_of(tokenise(n)))) for n in names_of(concept, "synonyms", "lay")]
     return tuple(dict.fromkeys(k for k in keys if len(k) > 1))
 
