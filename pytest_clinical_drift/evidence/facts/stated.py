@@ -139,9 +139,8 @@ def _denies_less(fact: Fact, document: Document, span: Span) -> bool:
     """
     index, said = term_index(document), document.words[slice(*document.clause_span(span[0]))]
     for_now = bool(fact.dates or fact.details) and not _FOR_NOW.isdisjoint(said)
-    narrower = any(span[0] <= t.first <= span[1] for i in fact.core.ids for t in index.within(i))
     since = "since" in document.words[span[1] + 1 : span[1] + 3]
-    return denies_another(document, span) or for_now or since or (narrower and not _is_exact(fact, index, span))
+    return denies_another(document, span) or for_now or since or not _is_exact(fact, index, span)
 
 
 def _excluded(fact: Fact, document: Document) -> Iterator[Statement]:

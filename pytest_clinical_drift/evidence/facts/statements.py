@@ -26,7 +26,6 @@ _BESIDE = 5
 _MOST = 60
 """Places of one slot that are looked at, so that a text of repetitions stays linear."""
 _DENIERS = frozenset(("no", "not", "never", "without", "denies", "denied", "absent", "excluded"))
-_ANSWERS = frozenset(("none", "no", "denied", "never", "excluded", "absent"))
 _PEOPLE = frozenset(f"word:{name}" for name in word_set("facts", "people"))
 _LIGHT = word_set("facts", "light_before_a_name")
 
@@ -116,10 +115,7 @@ def stated(document: Document, slot: Slot, mention: int | None = None) -> Span |
 
 
 def denied_outright(document: Document, span: Span) -> bool:
-    """Nothing but light words between the denial and the name, which no noun follows: "no history of X", "X: none"."""
-    after = span[1] + 1
-    if document.words[after : after + 1] and document.words[after] in _ANSWERS and ";" not in document.gaps[after]:
-        return True
+    """Nothing but light words between the denial and the name, which no noun follows: "no history of X"."""
     return _behind_denial(document, span) and not _goes_on(document, span[1])
 
 
