@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import combinations, islice, pairwise
 
 from pytest_clinical_drift.cases.entries import Expect
 from pytest_clinical_drift.cases.model import Case, FactState, facts_at
@@ -232,10 +232,9 @@ def _of_pairs(case: Case, exchanges: Sequence[Exchange], pairs: Sequence[tuple[i
     for earlier, later in combinations(said, 2):
         near = (earlier, later) in pairs
         news = " ".join(turn.message for turn in case.turns[earlier:later] if turn.interlude is None)
-        conflict = next(oppositions(said[earlier], said[later], news), None)
-        if conflict is not None and conflict.quotes is not None:
-            quotes, reason, severe = conflict.quotes, conflict.reason, conflict.severe
-            conflicts.append(PairFinding(earlier, later, *quotes, reason, severe, near, conflict.kind))
+        for found in islice(oppositions(said[earlier], said[later], news), 1):
+            quotes = found.quotes or ("", "")
+            conflicts.append(PairFinding(earlier, later, *quotes, found.reason, found.severe, near, found.kind))
     return sorted(conflicts, key=lambda pair: pair.later_turn)
 
 

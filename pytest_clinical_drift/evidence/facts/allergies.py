@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, content_of
 from pytest_clinical_drift.evidence.facts.statements import (
+    ANOTHER,
     Said,
     Span,
     Statement,
-    denies_another,
+    denied_by,
     near,
     places_of,
     stated,
@@ -72,7 +73,7 @@ def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statem
     # the denial is about the allergy: "no penicillin allergy", "not allergic to penicillin"
     if context.negated and any(word.startswith(("allerg", "react", "intoleran", "sensit")) for word in beside):
         last = span[1] + _speaks_of_allergy(document.words[span[1] + 1 : span[1] + 2])
-        if denies_another(document, (span[0], last)):  # "no penicillin allergy review"
+        if denied_by(document, (span[0], last)) == ANOTHER:  # "no penicillin allergy review"
             return Statement(Said.DOUBT, (span,), "named, but not as a fact")
         return Statement(Said.DENIED, (span,), "denied", "denied")
     missing = [reaction for reaction in reactions if stated(document, reaction) is None]

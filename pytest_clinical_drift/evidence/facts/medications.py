@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, names_of
 from pytest_clinical_drift.evidence.facts.statements import (
+    ITSELF,
     Said,
     Span,
     Statement,
-    denied_outright,
+    denied_by,
     stated,
     stated_with,
 )
@@ -153,7 +154,7 @@ def _of_mention(fact: Fact, document: Document, mention: Term) -> Statement | No
         return Statement(Said.DENIED, evidence, "stated as stopped or replaced", "stopped", sure=sure)
     if state == DENIED_NOW:
         advised = not _ADVICE.isdisjoint(document.words[slice(*document.row_span(mention.first))])
-        sure = not advised and denied_outright(document, span)
+        sure = not advised and denied_by(document, span) == ITSELF
         return Statement(Said.DENIED if sure else Said.DOUBT, evidence, "stated as not taken", "not-taken", sure=sure)
     if state == ASKED:
         return Statement(Said.DOUBT, evidence, "only planned or asked about")

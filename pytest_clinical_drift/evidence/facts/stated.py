@@ -6,12 +6,13 @@ from dataclasses import replace
 from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, words_of
 from pytest_clinical_drift.evidence.facts.medications import ended
 from pytest_clinical_drift.evidence.facts.statements import (
+    ANOTHER,
+    ITSELF,
     Details,
     Said,
     Span,
     Statement,
-    denied_outright,
-    denies_another,
+    denied_by,
     near,
     places_of,
 )
@@ -118,7 +119,7 @@ def _named(fact: Fact, document: Document, span: Span) -> Statement:
     if said == Said.DOUBT or (said == Said.DENIED and _denies_less(fact, document, span)):
         return Statement(Said.DOUBT, (span,), "named, but not as a fact")
     if said == Said.DENIED:
-        rule = "denied" if denied_outright(document, span) else "denied-loosely"
+        rule = "denied" if denied_by(document, span) == ITSELF else "denied-loosely"
         return Statement(Said.DENIED, (span,), "denied", rule)
     off = document.words[span[0] - 1 : span[0]] == ["off"] or ended(document, span)
     if off and not (fact.past or fact.ended or fact.core.denied):
@@ -140,7 +141,7 @@ def _denies_less(fact: Fact, document: Document, span: Span) -> bool:
     index, said = term_index(document), document.words[slice(*document.clause_span(span[0]))]
     for_now = bool(fact.dates or fact.details) and not _FOR_NOW.isdisjoint(said)
     since = "since" in document.words[span[1] + 1 : span[1] + 3]
-    return denies_another(document, span) or for_now or since or not _is_exact(fact, index, span)
+    return denied_by(document, span) == ANOTHER or for_now or since or not _is_exact(fact, index, span)
 
 
 def _excluded(fact: Fact, document: Document) -> Iterator[Statement]:

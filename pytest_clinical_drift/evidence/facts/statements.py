@@ -19,6 +19,7 @@ from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
 
 Span = tuple[int, int]
 """First and last token."""
+ITSELF, ANOTHER = "itself", "another"
 _Stems = Callable[[Document], list[str]]
 _Placed = TypeVar("_Placed", Amount, Date, Term)
 _NEAR = 6
@@ -114,28 +115,19 @@ def stated(document: Document, slot: Slot, mention: int | None = None) -> Span |
     return None
 
 
-def denied_outright(document: Document, span: Span) -> bool:
-    """Nothing but light words between the denial and the name, which no noun follows: "no history of X"."""
-    return _behind_denial(document, span) and not _goes_on(document, span[1])
+def denied_by(document: Document, span: Span) -> str:
+    """What a denial straight before a name denies, light words aside; "" where none stands there.
 
-
-def denies_another(document: Document, span: Span) -> bool:
-    """Whether a name only says what kind of thing is denied: "no neutropenia recovery" denies a recovery."""
-    return _behind_denial(document, span) and _goes_on(document, span[1])
-
-
-def _behind_denial(document: Document, span: Span) -> bool:
+    ITSELF: "no history of neutropenia". ANOTHER, where another noun follows: "no neutropenia recovery".
+    """
     before = reversed(document.words[max(0, span[0] - 6) : span[0]])
-    return next((word in _DENIERS for word in before if word not in _LIGHT), False)
-
-
-def _goes_on(document: Document, last: int) -> bool:
-    """Whether another noun follows straight behind a name."""
-    after = last + 1
-    if after >= len(document) or document.gaps[after] not in ("", "-") or document.kinds[after] != WORD:
-        return False
-    same_sentence = document.sentences[after] == document.sentences[last]
-    return same_sentence and document.words[after] not in cue_table().no_objects | _LIGHT
+    if not next((word in _DENIERS for word in before if word not in _LIGHT), False):
+        return ""
+    after = span[1] + 1
+    joined = after < len(document) and document.sentences[after] == document.sentences[span[1]]
+    if not joined or document.gaps[after] not in ("", "-") or document.kinds[after] != WORD:
+        return ITSELF
+    return ITSELF if document.words[after] in cue_table().no_objects | _LIGHT else ANOTHER
 
 
 class Details:
