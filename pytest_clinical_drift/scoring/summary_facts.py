@@ -191,18 +191,10 @@ def handover_alarms(case: Case, judgement: ConversationJudgement, deciding: froz
             turn = int(about[1])
             state = next(state for state in facts_at(case, turn) if state.fact.id == about[2])
             entry = next(point.entry for point in judgement.asked if point.about == about)
-            essential, stops = state.fact.essential, state.fact.hard_stop
-            _, alarm = settled_fact(
-                _quiet(state), turn, entry, ruling, deciding=True, essential=essential, source="reply"
-            )
-            if alarm is not None and (stops or (alarm.kind, alarm.state) != (AlarmKind.LOST, CONFIRMED)):
+            quiet, fact = _quiet(state), state.fact
+            _, alarm = settled_fact(quiet, turn, entry, ruling, deciding=True, essential=fact.essential, source="reply")
+            if alarm is not None and (fact.hard_stop or (alarm.kind, alarm.state) != (AlarmKind.LOST, CONFIRMED)):
                 yield alarm
-
-
-def counted_status(fact: SettledFact, *, worst: bool) -> str:
-    """The status that counts at an end: an open alarm counts for the model at the better one."""
-    counted = fact.counts(worst=worst)
-    return _stated(fact.status) if counted is None else _status_of(AlarmKind(counted))
 
 
 # ---- the figures of a turn
@@ -283,9 +275,13 @@ def score_turn(
 
 
 def _at_both_ends(facts: Sequence[SettledFact]) -> tuple[list[str], list[str]]:
-    """The statuses that count at the better end, and at the worse one."""
-    best, worst = ([counted_status(fact, worst=end) for fact in facts] for end in (False, True))
-    return best, worst
+    """The statuses that count at the better end, where open alarms count for the model, and at the worse one."""
+
+    def status(fact: SettledFact, *, worst: bool) -> str:
+        counted = fact.counts(worst=worst)
+        return _stated(fact.status) if counted is None else _status_of(AlarmKind(counted))
+
+    return [status(fact, worst=False) for fact in facts], [status(fact, worst=True) for fact in facts]
 
 
 def _entity_scores(recalled: float | None, matching: int, scored: ScoredEntities) -> EntityScores:
