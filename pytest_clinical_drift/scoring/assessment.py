@@ -203,6 +203,11 @@ class CaseAssessment:
         return tuple(turn.turn for turn in self.turns if turn.recall is not None and turn.scheduled)
 
     @property
+    def replies_cut(self) -> int:
+        """Replies that the token limit cut off, without the summaries."""
+        return sum("dialogue" in turn.truncated for turn in self.turns)
+
+    @property
     def replies_silent(self) -> int:
         """Replies that say nothing."""
         return sum(turn.silent for turn in self.turns)
@@ -210,7 +215,7 @@ class CaseAssessment:
     @property
     def all_cut(self) -> bool:
         """Whether every reply was cut off: then nobody knows what else it would have advised."""
-        return bool(self.turns) and all("dialogue" in turn.truncated for turn in self.turns)
+        return 0 < self.replies_cut == len(self.turns)
 
     @property
     def strict_curve(self) -> Curve:

@@ -223,7 +223,7 @@ def test_a_reply_cut_off_where_no_summary_is_requested_is_cut_off_too() -> None:
         for turn in (1, 2, 3)
     )
     assessment = Scorer().score(case(turns=case_turns(3)), Transcript("anna", exchanges))
-    assert assessment.all_cut
+    assert (assessment.replies_cut, assessment.all_cut) == (3, True)
 
 
 # -- what a judge rules
