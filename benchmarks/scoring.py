@@ -26,8 +26,7 @@ from pytest_clinical_drift.evidence.entities import EntityScorer
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.findings import TurnFindings, find_facts
 from pytest_clinical_drift.evidence.reading.text import read
-from pytest_clinical_drift.scoring.fact_alarms import settled_fact
-from pytest_clinical_drift.scoring.turns import score_turn
+from pytest_clinical_drift.scoring.summary_facts import score_turn, settled_fact
 
 FACTS_GOAL, TURNS_GOAL = 1_200, 1_000
 """Summaries per second and core."""

@@ -16,7 +16,7 @@ from pytest_clinical_drift.scoring.assessment import (
     SettledFact,
     TurnAssessment,
 )
-from pytest_clinical_drift.scoring.fact_alarms import quoted
+from pytest_clinical_drift.scoring.summary_facts import quoted
 
 _STOP = re.compile(r"\n+|[.;!?](?=\s|$)")
 """Where a sentence or line ends."""

@@ -160,10 +160,8 @@ def conflict_alarms(findings: Findings, rulings: Rulings, deciding: frozenset[st
             )  # fmt: skip
     for about, ruling in rulings.items():
         if ruling.kind == "conflict" and is_alarm(ruling, deciding):
-            spoken = [opinion for opinion in ruling.opinions if opinion.earlier_quote] or list(ruling.opinions)
-            quotes = [(opinion.quote, opinion.earlier_quote) for opinion in spoken if opinion.answer == ruling.answer]
-            quotes += [(opinion.quote, opinion.earlier_quote) for opinion in spoken]
-            later, earlier = next(iter(quotes), ("", ""))
+            spoken = sorted(ruling.opinions, key=lambda said: (not said.earlier_quote, said.answer != ruling.answer))
+            later, earlier = next(((said.quote, said.earlier_quote) for said in spoken), ("", ""))
             severe = ruling.answer == "severe" or (ruling.state is State.OPEN and ruling.answer == UNSURE)
             yield ruled_alarm(
                 AlarmKind.CONFLICT, int(about[2]), ruling, severe=severe, quote=later, earlier_turn=int(about[1]),

@@ -30,8 +30,7 @@ from pytest_clinical_drift.scoring.assessment import (
     TurnAssessment,
 )
 from pytest_clinical_drift.scoring.events import cannot_happen, events_of_alarms, lapses
-from pytest_clinical_drift.scoring.fact_alarms import handover_alarms
-from pytest_clinical_drift.scoring.turns import entries_by_fact, score_single, score_turns
+from pytest_clinical_drift.scoring.summary_facts import entries_by_fact, handover_alarms, score_single, score_turns
 from pytest_clinical_drift.transcript import Transcript
 
 

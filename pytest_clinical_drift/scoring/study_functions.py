@@ -23,8 +23,7 @@ from pytest_clinical_drift.judging.raised_points import Point
 from pytest_clinical_drift.judging.rulings import Raised, State
 from pytest_clinical_drift.metrics.recall import compute_drift_slope, ratio
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, TurnAssessment
-from pytest_clinical_drift.scoring.fact_alarms import settled_fact
-from pytest_clinical_drift.scoring.turns import score_turn
+from pytest_clinical_drift.scoring.summary_facts import score_turn, settled_fact
 from pytest_clinical_drift.subjects.base import Request
 from pytest_clinical_drift.transcript import Reply, Transcript
 

@@ -15,10 +15,9 @@ from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.for_reviewers import JudgedConversation
 from pytest_clinical_drift.judging.procedure import ConversationJudgement, SettledPoint
 from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, State
-from pytest_clinical_drift.scoring import fact_alarms, ruled_alarms
+from pytest_clinical_drift.scoring import ruled_alarms, summary_facts
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, ConflictFigures, NoConflictRate
 from pytest_clinical_drift.scoring.events import events_of_alarms
-from pytest_clinical_drift.scoring.fact_alarms import handover_alarms, settle_summary, settled_fact
 from pytest_clinical_drift.scoring.ruled_alarms import (
     conflict_alarms,
     conflict_figures,
@@ -27,6 +26,7 @@ from pytest_clinical_drift.scoring.ruled_alarms import (
     people_alarms,
     reply_alarms,
 )
+from pytest_clinical_drift.scoring.summary_facts import handover_alarms, settle_summary, settled_fact
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 from pytest_clinical_drift.verdict.metric_table import METRICS
 
@@ -34,7 +34,7 @@ from pytest_clinical_drift.verdict.metric_table import METRICS
 @pytest.fixture(autouse=True)
 def _one_confirming_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only "proven" may confirm by itself."""
-    for module in (ruled_alarms, fact_alarms):
+    for module in (ruled_alarms, summary_facts):
         monkeypatch.setattr(module, "confirming_rules", lambda: frozenset({"proven"}))
 
 

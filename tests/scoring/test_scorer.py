@@ -14,7 +14,7 @@ from pytest_clinical_drift.judging.entries import About, Entry
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, State
 from pytest_clinical_drift.judging.session import JudgedConversation
-from pytest_clinical_drift.scoring import fact_alarms
+from pytest_clinical_drift.scoring import summary_facts
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
@@ -144,7 +144,7 @@ def test_curve_index_is_the_turn_number_even_when_a_turn_failed() -> None:
 
 def test_every_rate_has_two_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """A lost fact that nobody settles counts at the worse end; upheld it counts at both, dismissed at neither."""
-    monkeypatch.setattr(fact_alarms, "confirming_rules", frozenset)
+    monkeypatch.setattr(summary_facts, "confirming_rules", frozenset)
     about: About = ("fact", 2, "sertraline")
     summaries: list[str | Reply | None] = [WHOLE, "Penicillin allergy."]
     split = ruling("fact", "absent", "retained", state="open")

@@ -1,19 +1,34 @@
-"""What each summary says of each fact once everybody was heard, and the alarm on it."""
+"""What each summary says of each fact once everybody was heard, the alarm on it, and the figures of the turn."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 
-from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift.cases.model import Case, FactState, facts_at
+from pytest_clinical_drift.cases.timeline import scheduled_turns
+from pytest_clinical_drift.evidence.entities import ScoredEntities
 from pytest_clinical_drift.evidence.facts.retention import Quote
-from pytest_clinical_drift.evidence.findings import FactFinding
+from pytest_clinical_drift.evidence.findings import FactFinding, TurnFindings, find_facts, says_nothing, visible
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
+from pytest_clinical_drift.judging.for_reviewers import JudgedConversation
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
+from pytest_clinical_drift.judging.readings import SINGLE
 from pytest_clinical_drift.judging.rule_raises import confirming_rules
 from pytest_clinical_drift.judging.rulings import ALARMING, Ruling, State
-from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, AlarmKind, SettledFact
+from pytest_clinical_drift.metrics.recall import f1, ratio, recall, strict_recall
+from pytest_clinical_drift.scoring.assessment import (
+    CONFIRMED,
+    DISMISSED,
+    OPEN,
+    Alarm,
+    AlarmKind,
+    EntityScores,
+    SettledFact,
+    SingleFigures,
+    TurnAssessment,
+)
 from pytest_clinical_drift.scoring.ruled_alarms import Rulings, is_alarm, rule_alarm, ruled_alarm
-from pytest_clinical_drift.transcript import Reply
+from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 _ALARMS = {
     "absent": AlarmKind.LOST,
@@ -30,29 +45,33 @@ _NOTHING_FOUND = (_NO_WORDS, "unnamed", "emptied")
 def settle_summary(
     case: Case,
     turn: int,
-    facts: Sequence[FactFinding],
+    found: Sequence[FactFinding],
     summary: Reply,
-    entries: Mapping[str, Entry],
+    entries: Mapping[tuple[int, str], Entry],
     rulings: Rulings,
     *,
     deciding: bool,
     source: str = "",
 ) -> tuple[list[SettledFact], list[Alarm]]:
-    """The facts of a summary as they count, and the alarms on them; `source` where it is not that of the turn."""
-    essential = {state.fact.id: state.fact.essential for state in facts_at(case, turn)}
+    """The facts of a summary as they count, and the alarms on them; `source` where it is not that of the turn.
+
+    Rules leave out what has ended and is not stated; a judge reads it too.
+    """
+    by_rules = {finding.fact_id: finding for finding in found}
     settled = [
         settled_fact(
-            fact,
+            by_rules.get(state.fact.id) or _quiet(state),
             turn,
-            entries.get(fact.fact_id),
-            rulings.get(("fact", turn, fact.fact_id, *filter(None, [source]))),
+            entries.get((turn, state.fact.id)),
+            rulings.get(("fact", turn, state.fact.id, *filter(None, [source]))),
             deciding=deciding,
-            essential=essential.get(fact.fact_id, ()),
+            essential=state.fact.essential,
             cut=bool(summary.truncated),
             text=summary.text,
             source=source,
         )
-        for fact in facts
+        for state in facts_at(case, turn)
+        if deciding or state.fact.id in by_rules
     ]
     # what has ended counts only where it is stated as if it held
     kept = [fact for fact, _ in settled if fact.text not in fact.replaced or fact.alarm is not None]
@@ -159,14 +178,10 @@ def _missing(essential: Sequence[str]) -> str:
     return f"not stated with its essential part{'s' if len(essential) > 1 else ''} ({', '.join(essential)})"
 
 
-def every_fact(case: Case, turn: int, known: Sequence[FactFinding]) -> list[FactFinding]:
-    """Every fact of a turn: rules leave out those that have ended and are not stated, a judge reads them too."""
-    by_id = {fact.fact_id: fact for fact in known}
-    facts = [(state.fact, state.superseded) for state in facts_at(case, turn)]
-    return [
-        by_id.get(fact.id) or FactFinding(fact.id, fact.text, "retained", "", (), fact.hard_stop, replaced=before)
-        for fact, before in facts
-    ]
+def _quiet(state: FactState) -> FactFinding:
+    """A fact of which rules say nothing."""
+    fact = state.fact
+    return FactFinding(fact.id, fact.text, "retained", "", (), fact.hard_stop, replaced=state.superseded)
 
 
 def handover_alarms(case: Case, judgement: ConversationJudgement, deciding: frozenset[str]) -> Iterator[Alarm]:
@@ -174,15 +189,101 @@ def handover_alarms(case: Case, judgement: ConversationJudgement, deciding: froz
     for about, ruling in judgement.rulings.items():
         if ruling.kind == "fact" and len(about) > 3 and is_alarm(ruling, deciding):
             turn = int(about[1])
-            fact = next(state.fact for state in facts_at(case, turn) if state.fact.id == about[2])
-            (quiet,) = (finding for finding in every_fact(case, turn, ()) if finding.fact_id == fact.id)
+            state = next(state for state in facts_at(case, turn) if state.fact.id == about[2])
             entry = next(point.entry for point in judgement.asked if point.about == about)
+            quiet, fact = _quiet(state), state.fact
             _, alarm = settled_fact(quiet, turn, entry, ruling, deciding=True, essential=fact.essential, source="reply")
             if alarm is not None and (fact.hard_stop or (alarm.kind, alarm.state) != (AlarmKind.LOST, CONFIRMED)):
                 yield alarm
 
 
-def counted_status(fact: SettledFact, *, worst: bool) -> str:
-    """The status that counts at an end: an open alarm counts for the model at the better one."""
-    counted = fact.counts(worst=worst)
-    return _stated(fact.status) if counted is None else _status_of(AlarmKind(counted))
+# ---- the figures of a turn
+
+
+def entries_by_fact(judgement: ConversationJudgement) -> Mapping[tuple[int, str], Entry]:
+    """What readings of summaries say of facts, by turn and fact."""
+    wanted = ("summary", "fact", "")
+    return {(turn, e.key): e for kind, turn, of, e in judgement.entries if (kind, e.kind, of) == wanted}
+
+
+def score_turns(
+    case: Case, transcript: Transcript, judged: JudgedConversation, deciding: frozenset[str]
+) -> tuple[tuple[TurnAssessment, ...], list[Alarm]]:
+    """The figures of every turn, and the alarms on facts in its summaries."""
+    turns: list[TurnAssessment] = []
+    alarms: list[Alarm] = []
+    scheduled, rulings = set(scheduled_turns(len(case.turns))), judged.judgement.rulings
+    entries = entries_by_fact(judged.judgement)
+    for found, exchange in zip(judged.findings.turns, transcript.exchanges, strict=True):
+        read = "fact" in deciding and exchange.has_summary
+        kept, raised = settle_summary(case, found.turn, found.facts, exchange.summary, entries, rulings, deciding=read)
+        alarms += raised
+        turn = score_turn(found, kept, exchange, own=case.is_own(found.turn))
+        turns.append(replace(turn, scheduled=found.turn in scheduled, silent=says_nothing(visible(exchange.reply))))
+    return tuple(turns), alarms
+
+
+def score_single(
+    case: Case, transcript: Transcript, judgement: ConversationJudgement, deciding: frozenset[str]
+) -> SingleFigures | None:
+    """Recall, at both ends, of the summary of the same transcript given in one message.
+
+    By rules where no judge that decides on facts has read it.
+    """
+    reply, judged = transcript.single, judgement.single
+    if reply is None or reply.error is not None or not transcript.exchanges:
+        return None
+    turn, read = transcript.exchanges[-1].turn, judged is not None and "fact" in deciding
+    found = find_facts(reply.text, facts_at(case, turn), case.language)
+    entries = {(turn, entry.key): entry for entry in judged.entries} if judged is not None else {}
+    rulings = dict(judged.rulings) if judged is not None else {}
+    kept, _ = settle_summary(case, turn, found, reply, entries, rulings, deciding=read, source=SINGLE)
+    best, worst = _at_both_ends(kept)
+    return SingleFigures(turn, recall(best), recall(worst), read)
+
+
+def score_turn(
+    read: TurnFindings, facts: Sequence[SettledFact], exchange: Exchange | None = None, *, own: bool = True
+) -> TurnAssessment:
+    """The figures of one turn; a turn whose summary could not be had keeps its place, with nothing evaluated."""
+    texts = (("dialogue", exchange.reply), ("summary", exchange.summary)) if exchange else ()
+    cut = tuple(name for name, reply in texts if reply.truncated)
+    if read.entities is None:
+        nothing = EntityScores(None, None, None, None)
+        probed = exchange is None or exchange.summary.asked
+        return TurnAssessment(read.turn, (), None, None, nothing, nothing, truncated=cut, probed=probed, own=own)
+    best, worst = _at_both_ends(facts)
+    scored = read.entities
+    critical = _entity_scores(recall(best), scored.matching_critical, scored)
+    # the critical facts and the background entities of the intake together
+    kept = ["retained"] * scored.background_stated + ["absent"] * (scored.background - scored.background_stated)
+    return TurnAssessment(
+        turn=read.turn,
+        findings=tuple(facts),
+        recall=critical.recall,
+        strict_recall=strict_recall(best),
+        critical=critical,
+        extended=_entity_scores(recall([*best, *kept]), scored.matching_extended, scored),
+        recall_worst=recall(worst),
+        strict_worst=strict_recall(worst),
+        hallucinated=scored.hallucinated,
+        cleaned=exchange.cleaned if exchange else False,
+        truncated=cut,
+        prompt_tokens=exchange.summary.usage.prompt_tokens if exchange else None,
+        own=own,
+    )
+
+
+def _at_both_ends(facts: Sequence[SettledFact]) -> tuple[list[str], list[str]]:
+    """The statuses that count at the better end, where open alarms count for the model, and at the worse one."""
+
+    def status(fact: SettledFact, *, worst: bool) -> str:
+        counted = fact.counts(worst=worst)
+        return _stated(fact.status) if counted is None else _status_of(AlarmKind(counted))
+
+    return [status(fact, worst=False) for fact in facts], [status(fact, worst=True) for fact in facts]
+
+
+def _entity_scores(recalled: float | None, matching: int, scored: ScoredEntities) -> EntityScores:
+    right = ratio(matching, scored.stated)
+    return EntityScores(recalled, right, f1(right, recalled), ratio(len(scored.hallucinated), scored.stated))
