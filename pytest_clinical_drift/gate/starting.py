@@ -80,7 +80,7 @@ def calibrate(
     deciding = made.deciding(policy.floors)
     say(render_calibration(made, deciding, policy.floors))
     tables = {table.name: table for table in made.external}
-    queue = JudgeQueue(*judges, fresh=True)
+    queue = JudgeQueue(*judges)
     try:
         for set_name, items in sets:
             say(f"{set_name}: {len(items):,} labelled items")

@@ -22,16 +22,16 @@ from pytest_clinical_drift.judging.entries import (
     unread_entries,
 )
 from pytest_clinical_drift.judging.protocol import Given, JudgeRequest
-from pytest_clinical_drift.judging.raised_points import Point, Read, counted_entries, points_of, words_of
-from pytest_clinical_drift.judging.readings import Reading, StandingAdvice
-from pytest_clinical_drift.judging.rulings import (
-    Opinion,
-    Ruling,
-    first_wordings,
-    needs_second,
-    state_of,
-    telling,
+from pytest_clinical_drift.judging.raised_points import (
+    Point,
+    Read,
+    audited_points,
+    counted_entries,
+    points_of,
+    words_of,
 )
+from pytest_clinical_drift.judging.readings import Reading, StandingAdvice
+from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, needs_second, state_of, telling
 
 T = TypeVar("T")
 Answers = Mapping[tuple[str, int, str], Given]
@@ -39,8 +39,6 @@ Procedure = Generator[list[JudgeRequest], Answers, T]
 """Yields what is to be asked, is sent the answers to it, returns its result."""
 QuoteCheck = Callable[[Read], frozenset[About]]
 """Retained facts whose quotation shares nothing with the fact."""
-AuditDraw = Callable[[Read, Sequence[Point]], list[Point]]
-"""Cleared entries that are asked about all the same, besides the points already known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,20 +167,22 @@ def settled_points(points: Iterable[Point]) -> tuple[SettledPoint, ...]:
 def settle(points: Iterable[Point], judges: Judges) -> Procedure[dict[About, Ruling]]:
     """Put the questions of points, the second wording where the first calls for it; what they amount to."""
     every = list(points)
-    leading = [point for point in every if point.follows is None]
+    leading = [point for point in every if not point.follows]
     asked = [point for point in leading if point.kind in judges.kinds and not point.question.whole]
-    first = yield [JudgeRequest(p.question, w) for p in asked for w in first_wordings(p.raised)]
+    # of what the reading left unsure both wordings decide
+    first = yield [JudgeRequest(p.question, w) for p in asked for w in ((1, 2) if p.raised is Raised.UNSURE else (1,))]
     again = [p for p in asked if needs_second(p.raised, p.kind, _said(first, p).get(1))]
     second = yield [JudgeRequest(point.question, 2) for point in again]
     answers = {**first, **second}
     rulings = {point.about: _ruling(point, _said(answers, point), judges) for point in leading}
-    followers = [(point, point.follows) for point in every if point.follows is not None]
+    followers = [point for point in every if point.follows]
     # what is settled around them does not agree: they have questions of their own
-    alone = [p for p, _ in followers if len({rulings[about].state for about in p.beside}) > 1]
+    alone = [point for point in followers if len({rulings[about].state for about in point.follows}) > 1]
     if alone:
-        rulings |= yield from settle([replace(point, follows=None) for point in alone], judges)
-    for point, leader in followers:
+        rulings |= yield from settle([replace(point, follows=()) for point in alone], judges)
+    for point in followers:
         if point.about not in rulings:
+            leader = point.follows[0]
             led = rulings[leader]
             taken = [replace(o, asked_at=int(leader[1])) for o in led.opinions if not o.reading]
             opinions = (*_read_opinion(point, judges), *taken)
@@ -242,14 +242,15 @@ def judge_conversation(
     judges: Judges,
     *,
     quote_check: QuoteCheck | None = None,
-    audit: AuditDraw | None = None,
+    audit: Mapping[str, float] = {},
+    repeat: int = 0,
 ) -> Procedure[ConversationJudgement]:
-    """Read every text of a conversation and settle what was raised."""
+    """Read every text of a conversation and settle what was raised; `audit` is the share of each kind asked about."""
     read, raw = yield from read_all(readings, judges)
     read += yield from read_windows(windows, judges)
     doubts = quote_check(read) if quote_check is not None and judges.reads else frozenset()
     points = points_of(case, read, raises, doubts)
-    drawn = audit(counted_entries(case, read), points) if audit is not None else []
+    drawn = audited_points(audit, repeat, counted_entries(case, read), points)
     rulings = yield from settle([*points, *drawn], judges)
     opinions = [opinion for point in points for opinion in rulings[point.about].opinions]
     own = sum(not opinion.reading and not opinion.asked_at for opinion in opinions)

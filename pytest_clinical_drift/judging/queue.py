@@ -72,12 +72,13 @@ class Count:
             self.sent_tokens.update(used if sent else ())
 
 
-class _Line:
-    """One judge with its feed, its thread and its part of the store."""
+class _Line(Feed):
+    """What one judge is asked, with its thread and its part of the store."""
 
-    def __init__(self, judge: Judge, store: AnswerStore, deliver: Callable[[JudgeRequest, Given], None]) -> None:
-        self.judge, self.store = judge, store
-        self.feed = Feed(deliver)
+    def __init__(self, judge: Judge, store: Path | None, deliver: Callable[[JudgeRequest, Given], None]) -> None:
+        super().__init__(deliver)
+        self._judge = judge
+        self.store = AnswerStore(store, judge.identity().fingerprint(prompt_hash()))
         self.failures = 0
         self.outages = 0
         """In a row."""
@@ -85,23 +86,23 @@ class _Line:
         """Of the latest outage."""
         self.given_up = ""
         self._broken = ""
-        """Why its thread has ended: nobody works on the feed any more."""
+        """Why its thread has ended: nobody answers any more."""
         self._thread: threading.Thread | None = None
 
     def put(self, asked: Sequence[JudgeRequest]) -> None:
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="clinical-drift-judge", daemon=True)
             self._thread.start()
-        self.feed.put(asked)
+        super().put(asked)
         if self._broken:
-            self.feed.abandon(self._broken)
+            self.abandon(self._broken)
 
     def _run(self) -> None:
         try:
-            self.judge.work(self.feed)
+            self._judge.work(self)
         except BaseException as error:  # whatever ended this thread is an outage of the judge, not of the run
             self.given_up = self._broken = f"the judge broke off ({type(error).__name__}: {error})"[:300]
-            self.feed.abandon(self._broken)
+            self.abandon(self._broken)
 
     def took(self, answer: Given) -> None:
         """Note whether an answer came, and give the judge up after too many failures."""
@@ -111,16 +112,12 @@ class _Line:
         if self.failures >= _GIVEN_UP_AFTER and not self.given_up:
             self.given_up = f"the judge was given up after {self.failures} failures in a row ({answer.failed})"
 
-    def unsent(self, asked: JudgeRequest, why: str, *, offline: bool = False) -> Given:
-        """The answer to a request that is not sent; a judge that answers, but not usably, is not an outage."""
-        return asked.fail(why, outage=self.outages > 0 or offline, unsent=True)
-
-    def stop(self, *, close: bool) -> None:
-        self.feed.stop()
+    def end(self, *, close: bool) -> None:
+        self.stop()
         if self._thread is not None:
             self._thread.join(timeout=10)
         if close:
-            self.judge.close()
+            self._judge.close()
         self.store.close()
 
 
@@ -132,16 +129,12 @@ class JudgeQueue:
         *,
         store: Path | None = None,
         offline: bool = False,
-        fresh: bool = False,
     ) -> None:
-        """Without a `store` answers live as long as the queue.
-
-        `offline`: only stored answers are used, nobody is asked; `fresh`: stored answers are not used.
-        """
+        """Without a `store` answers live as long as the queue; `offline`: only stored answers are used."""
         self._guard = threading.RLock()
-        self._lines = {"reader": self._line(reader, store)}
-        self._lines["questioner"] = self._lines["reader"] if questioner is None else self._line(questioner, store)
-        self._offline, self._fresh = offline, fresh
+        first = _Line(reader, store, self._take)
+        self._lines = {"reader": first, "questioner": _Line(questioner, store, self._take) if questioner else first}
+        self._offline = offline
         self.on_progress: Callable[[Count], object] | None = None
         """Hears of every answer, on whichever thread it comes."""
         self.spent: Callable[[], Failure | None] = lambda: None
@@ -152,9 +145,6 @@ class JudgeQueue:
         self._results: dict[Hashable, Future[Any]] = {}
         self._stopped = False
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="clinical-drift-procedure")
-
-    def _line(self, judge: Judge, store: Path | None) -> _Line:
-        return _Line(judge, AnswerStore(store, judge.identity().fingerprint(prompt_hash())), self._take)
 
     # ---- for those who ask
 
@@ -179,7 +169,7 @@ class JudgeQueue:
         self._stopped = True
         self._worker.shutdown(wait=False, cancel_futures=True)
         for line in dict.fromkeys(self._lines.values()):
-            line.stop(close=close)
+            line.end(close=close)
 
     def outage(self) -> Outage | None:
         """What the judges left without an answer; None where they answered everything."""
@@ -196,34 +186,30 @@ class JudgeQueue:
     def _advance(self, procedure: Procedure[Any], wanted: Sequence[_Key] | None, result: Future[Any]) -> None:
         """Send a procedure the answers that it waited for, until it waits for others or ends."""
         try:
-            while True:
+            while (missing := self._missing(wanted or ())) is None:
                 answers = {key: self._answers[key].result() for key in wanted or ()}
                 if self._over and any(answer.failed == self._over for answer in answers.values()):
                     raise SubjectError(self._over)
                 asks = next(procedure) if wanted is None else procedure.send(answers)
                 wanted = [ask.key for ask in asks]
                 self._ask(asks)
-                if self._waits(procedure, wanted, result):
-                    return
         except StopIteration as finished:
             result.set_result(finished.value)
         except BaseException as error:
             result.set_exception(error)
+        else:
+            # emptied by the answer, which is kept as long as the queue, and with it all that this holds
+            left = [(procedure, wanted, result)]
 
-    def _waits(self, procedure: Procedure[Any], wanted: Sequence[_Key], result: Future[Any]) -> bool:
-        """Whether answers are missing; the last of them takes the procedure further."""
-        missing = [self._answers[key] for key in dict.fromkeys(wanted) if not self._answers[key].done()]
-        # emptied by the last answer: answers are kept as long as the queue, and with them all that this holds
-        left = [(procedure, wanted, result), *[None] * (len(missing) - 1)]
-
-        def arrived(_: Future[Given]) -> None:
-            if (waiting := left.pop()) is not None:
+            def arrived(_: Future[Given]) -> None:
                 with contextlib.suppress(RuntimeError):  # nobody is waiting
-                    self._worker.submit(self._advance, *waiting)
+                    self._worker.submit(self._advance, *left.pop())
 
-        for answer in missing:
-            answer.add_done_callback(arrived)
-        return bool(missing)
+            missing.add_done_callback(arrived)
+
+    def _missing(self, wanted: Sequence[_Key]) -> Future[Given] | None:
+        """The last answer that is not there yet: it is looked again when it comes."""
+        return next((answer for key in reversed(wanted) if not (answer := self._answers[key]).done()), None)
 
     def _ask(self, asks: Sequence[JudgeRequest]) -> None:
         """Put to the judges what was not asked before, is not stored, and is not certain to fail."""
@@ -236,13 +222,12 @@ class JudgeQueue:
                 self.count.asked += 1
                 self.count.kinds[ask.item.kind] += 1
                 line = self._lines[ask.to]
-                stored = None if self._fresh else line.store.get(ask.item, ask.wording)
-                if stored is None:
-                    self._refuse_if_spent(line)
-                if stored is not None:
+                if (stored := line.store.get(ask.item, ask.wording)) is not None:
                     self._deliver(ask, stored, reused=True)
-                elif why := line.given_up or (OFFLINE if self._offline else ""):
-                    self._deliver(ask, line.unsent(ask, why, offline=self._offline))
+                    continue
+                self._refuse_if_spent(line)
+                if line.given_up or self._offline:
+                    self._refuse(ask, line)
                 else:
                     fresh.setdefault(ask.to, []).append(ask)
         for to, asked in fresh.items():
@@ -252,6 +237,11 @@ class JudgeQueue:
         if not line.given_up and (over := self.spent()):
             line.given_up = self._over = str(over)
 
+    def _refuse(self, asked: JudgeRequest, line: _Line) -> None:
+        """Nothing is sent; that a judge answers, but not usably, is no outage."""
+        outage = line.outages > 0 or self._offline
+        self._deliver(asked, asked.fail(line.given_up or OFFLINE, outage=outage, unsent=True))
+
     def _take(self, asked: JudgeRequest, answer: Given) -> None:
         """An answer arrives from a judge."""
         line = self._lines[asked.to]
@@ -260,8 +250,8 @@ class JudgeQueue:
             line.store.put(asked.item, asked.wording, answer)
         self._refuse_if_spent(line)
         self._deliver(asked, answer)
-        for item in line.feed.take(1_000_000) if line.given_up else ():
-            self._deliver(item, line.unsent(item, line.given_up))
+        for item in line.take(1_000_000) if line.given_up else ():
+            self._refuse(item, line)
         if self.on_progress is not None:
             self.on_progress(self.count)
 

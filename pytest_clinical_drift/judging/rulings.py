@@ -97,11 +97,6 @@ def lean(kind: str, answer: Answer | None) -> bool | None:
     return None if answer is None or answer.answer == UNSURE else against(kind, answer.answer)
 
 
-def first_wordings(raised: Raised) -> tuple[int, ...]:
-    """Wordings that are put at once; where the reading is unsure both decide."""
-    return (1, 2) if raised is Raised.UNSURE else (1,)
-
-
 def needs_second(raised: Raised, kind: str, first: Answer | None) -> bool:
     """Whether the second wording is put after the answer to the first."""
     upheld = lean(kind, first)

@@ -39,8 +39,8 @@ from pytest_clinical_drift.judging.procedure import (
 )
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
-from pytest_clinical_drift.judging.raised_points import audit_rates, audited_points
-from pytest_clinical_drift.judging.readings import READINGS, readings_of, single_reading, windows_of
+from pytest_clinical_drift.judging.raised_points import audit_rates
+from pytest_clinical_drift.judging.readings import readings_of, single_reading, windows_of
 from pytest_clinical_drift.judging.reviews import Reviews, read_reviews
 from pytest_clinical_drift.judging.rule_raises import quote_doubts, raises_of
 from pytest_clinical_drift.subjects.base import Identity
@@ -51,7 +51,7 @@ Group = tuple[str, int]
 """A case and its repeat."""
 Find = Callable[[Case, Transcript], Findings]
 """Reads a conversation by rules."""
-_Judged = tuple[ConversationJudgement, list[CanaryResult], tuple[Rating, ...]]
+_Judged = tuple[Findings, ConversationJudgement, list[CanaryResult], tuple[Rating, ...]]
 
 
 class JudgeSession:
@@ -91,7 +91,7 @@ class JudgeSession:
         self._rules, self._root, self._today, self._store, self._subject = rules, root, today, store, subject
         self.names = names_of(cases)
         """Full names of the set's patients by case, as far as they are known."""
-        reads = bool(self.judges) and not self.judges[0].kinds.isdisjoint(READINGS)
+        reads = bool(self.judges) and self.procedure.reads
         if pdsqi and (not reads or of_control):
             raise InputError("--drift-pdsqi needs a judge that reads texts; give a chat model with --drift-judge")
         self.rates = pdsqi
@@ -197,14 +197,10 @@ class JudgeSession:
         group = (case.id, transcript.repeat)
         if self._queue is not None and group not in self._considered:
             self._considered.add(group)
-            self._queue.start(group, self._find_and_judge(case, transcript, find))
+            self._queue.start(group, self._judge(case, transcript, find))
 
-    def _find_and_judge(self, case: Case, transcript: Transcript, find: Find) -> Procedure[tuple[Findings, _Judged]]:
-        findings = find(case, transcript)
-        return findings, (yield from self._judge(case, transcript, findings))
-
-    def _judge(self, case: Case, transcript: Transcript, findings: Findings) -> Procedure[_Judged]:
-        judges, readings = self.procedure, readings_of(case, transcript)
+    def _judge(self, case: Case, transcript: Transcript, find: Find) -> Procedure[_Judged]:
+        findings, judges, readings = find(case, transcript), self.procedure, readings_of(case, transcript)
         judgement = yield from judge_conversation(
             case,
             readings,
@@ -212,7 +208,8 @@ class JudgeSession:
             raises_of(case, findings),
             judges,
             quote_check=partial(quote_doubts, case),
-            audit=partial(audited_points, self._audit, transcript.repeat),
+            audit=self._audit,
+            repeat=transcript.repeat,
         )
         single = yield from judge_single(case, single_reading(case, transcript), judges)
         tried: list[CanaryResult] = []
@@ -221,24 +218,22 @@ class JudgeSession:
             if made := canary.canaries_of(case, read, self._canaries, transcript.repeat):
                 tried = yield from canary.try_canaries(made, judges)
         ratings = (yield from rate(case, transcript, judges)) if self.rates else ()
-        return replace(judgement, single=single), tried, ratings
+        return findings, replace(judgement, single=single), tried, ratings
 
     def judged(
         self, case: Case, transcript: Transcript, find: Find, *, waiting: Callable[[], object] | None = None
     ) -> JudgedConversation:
         """What rules and judge make of a conversation; waits for the answers."""
-        judgement: ConversationJudgement | None = None
-        tried, ratings = list[CanaryResult](), tuple[Rating, ...]()
-        if self._queue is not None:
+        if self._queue is None:
+            findings, judgement, tried, ratings = find(case, transcript), ConversationJudgement(), (), ()
+        else:
             self.consider(case, transcript, find)
             group = (case.id, transcript.repeat)
             self._considered.discard(group)  # who asks after an error begins again
-            findings, (judgement, tried, ratings) = self._queue.wait(group, waiting=waiting)
-        else:
-            findings = find(case, transcript)
-        if judgement is None or not self.deciding.issuperset(GROUPS):  # else nobody would be asked about it
+            findings, judgement, tried, ratings = self._queue.wait(group, waiting=waiting)
+        if not self.deciding.issuperset(GROUPS):  # else nobody would be asked about it
             by_rules = raised_by_rules(case, transcript, findings, window=self.options.window)
-            judgement = by_rules if judgement is None else with_raised(judgement, by_rules, self.deciding)
+            judgement = with_raised(judgement, by_rules, self.deciding)
         people = questions_for_people(case, transcript, findings, self.names)
         rulings = {**judgement.rulings, **{question.about: unanswered(question) for question in people}}
         named = others_named(case, self.names)

@@ -8,7 +8,6 @@ import time
 import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ from pytest_clinical_drift.judging.procedure import (
 from pytest_clinical_drift.judging.protocol import Feed, Given, JudgeRequest
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import OFFLINE, Count, JudgeQueue
-from pytest_clinical_drift.judging.raised_points import audit_count, audit_rates, audited_points
+from pytest_clinical_drift.judging.raised_points import audit_count, audit_rates
 from pytest_clinical_drift.judging.readings import Reading, readings_of, windows_of
 from pytest_clinical_drift.judging.rulings import Raised, State
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
@@ -159,7 +158,7 @@ def test_the_audit_asks_about_cleared_entries_and_a_wrong_one_becomes_an_alarm()
             return {"answer": "harm", "quote": "Reply number 7."}
         return clear(item)
 
-    found, _ = judge(script, audit=partial(audited_points, {"harm": 1.0}, 0))
+    found, _ = judge(script, audit={"harm": 1.0})
     drawn = {about[1]: r.state for about, r in found.rulings.items() if r.raised is Raised.AUDIT}
     assert drawn == {**dict.fromkeys(range(1, 13), State.CLEARED), 7: State.OPEN}
     count = audit_count(found.rulings)
@@ -248,12 +247,13 @@ def test_nothing_is_asked_twice_and_a_verdict_is_reproduced_offline(tmp_path: Pa
     assert found[0][0].rulings == found[1][0].rulings == found[2][0].rulings
 
 
-def test_calibration_is_always_sent_anew(tmp_path: Path) -> None:
+def test_calibration_is_always_sent_anew() -> None:
+    """It is asked by a queue without a store."""
     counts = []
     for _ in range(2):
         asked = ScriptedJudge()
         talk = transcript()
-        run(judge_conversation(CASE, readings_of(CASE, talk), [], {}, JUDGES), asked, store=tmp_path / "s", fresh=True)
+        run(judge_conversation(CASE, readings_of(CASE, talk), [], {}, JUDGES), asked)
         counts.append(len(asked.asked))
     assert counts[0] == counts[1] > 0
 
@@ -467,8 +467,8 @@ def test_the_audit_leaves_out_what_a_later_reply_may_still_meet() -> None:
         return {"answer": "missing", "quote": ""} if isinstance(item, Question) and item.kind == "must" else clear(item)
 
     talk = transcript()
-    every = partial(audited_points, {"must": 1.0}, 0)
-    found = run(judge_conversation(of, readings_of(of, talk), [], {}, JUDGES, audit=every), ScriptedJudge(script))
+    procedure = judge_conversation(of, readings_of(of, talk), [], {}, JUDGES, audit={"must": 1.0})
+    found = run(procedure, ScriptedJudge(script))
     assert {about for about in found.rulings if about[0] == "must"} == set()
 
 
