@@ -12,8 +12,8 @@ from pytest_clinical_drift.judging.answers import (
     RequestOutcome,
     against,
     enum_of,
+    occurs_in,
     plain_text,
-    quoted,
     strict_object,
     weigh,
 )
@@ -78,13 +78,10 @@ def about_entry(entry: Entry, source: str = "") -> About:
 
 def usable(reading: Reading, given: Mapping[str, Any]) -> bool:
     """Whether an answer has every part of its form; what lacks one is asked for again."""
-    wanted: dict[str, type] = {LISTED[kind]: list for kind in _LISTS.get(reading.kind, ())}
-    if reading.kind in _NAMED:
-        wanted[_NAMED[reading.kind]] = dict
-    if reading.kind == "reply":
-        wanted |= dict.fromkeys(("forbidden", "harm", *(("conflict",) if reading.earlier is not None else ())), dict)
-    if reading.kind == "conversation" and not reading.summary:  # another part may follow
-        wanted["standing"] = list
+    shapes, parts = {"object": dict, "array": list}, reading_schema(reading)["properties"]
+    wanted = {key: shapes[part["type"]] for key, part in parts.items() if part["type"] in shapes}
+    if reading.summary:  # no other part follows
+        wanted.pop("standing", None)
     return all(isinstance(given.get(key), shape) for key, shape in wanted.items()) and not _of_another(reading, given)
 
 
@@ -159,7 +156,9 @@ def standing_advice(reading: Reading, answer: ReadingAnswer) -> list[StandingAdv
     standing = []
     for item in items:
         turn, quote = item.get("turn"), plain_text(item.get("quote"))
-        if _is_turn(turn) and (quoted(item, reading.reply_of(turn)) or (turn, quote) in reading.standing):
+        if _is_turn(turn) and (
+            occurs_in(item.get("quote"), reading.reply_of(turn)) or (turn, quote) in reading.standing
+        ):
             standing.append(StandingAdvice(turn, quote))
     return standing
 
@@ -187,18 +186,19 @@ def _found(reading: Reading, kind: str, item: Mapping[str, Any]) -> Entry:
     if kind in ("invented", "misreported"):  # it is about the words that it quotes
         grave = "invented" if item.get("grade") == "minor" else "severe"
         answer, text = (grave, reading.text) if kind == "invented" else (kind, reading.summary)
-        doubt = "" if quoted(item, text) else "quote"
+        doubt = "" if occurs_in(item.get("quote"), text) else "quote"
         return Entry(kind, reading.turn, quote, UNSURE if doubt else answer, quote, "", reason, doubt=doubt)
     if kind == "course":
         before, answer, turns = "", str(item.get("answer")), _span(item.get("turns"), reading)
-        occurs = any(quoted(item, line.reply) for line in reading.turns if turns and turns[0] <= line.turn <= turns[1])
+        shown = [line.reply for line in reading.turns if turns and turns[0] <= line.turn <= turns[1]]
+        occurs = any(occurs_in(item.get("quote"), reply) for reply in shown)
     else:
         answer = "contradiction" if item.get("answer") == "contradiction" else "severe"
         turns = _span([item.get("earlier"), item.get("later")], reading)
         earlier, later = turns or (0, 0)
         turns = turns if earlier < later else None
         known = reading.reply_of(earlier) or " … ".join(s.quote for s in reading.standing if s.turn == earlier)
-        occurs = quoted(item, reading.reply_of(later)) and quoted(item, known, "earlier_quote")
+        occurs = occurs_in(item.get("quote"), reading.reply_of(later)) and occurs_in(item.get("earlier_quote"), known)
     doubt = "malformed" if turns is None or answer not in AGAINST[kind] else "" if occurs else "quote"
     turn = turns[1] if turns else reading.turn
     return Entry(kind, turn, "", UNSURE if doubt else answer, quote, before, reason, turns, doubt)

@@ -39,30 +39,27 @@ def prompt_version() -> str:
 
 def messages_for(item: Question | Reading, wording: int) -> tuple[Message, ...]:
     """The whole prompt of a question or reading, as a judge that is a chat model gets it."""
-    if isinstance(item, Reading):
-        return Message("system", reading_instructions(item.kind, wording)), Message("user", _reading_material(item))
-    return Message("system", instructions(item.kind, wording)), Message("user", _question_material(item, wording))
+    material = _reading_material(item) if isinstance(item, Reading) else _question_material(item, wording)
+    return Message("system", instructions(item.kind, wording)), Message("user", material)
 
 
 def instructions(kind: str, wording: int) -> str:
-    """What a judge is told before it sees anything: the same for every question of a kind, so that servers share it."""
+    """What a judge is told before it sees anything: the same for every item of a kind, so that servers share it."""
     texts = _texts()
-    form = texts["form"].format(
-        earlier='"earlier_quote": "…", ' if kind == "conflict" else "",
-        answers=_answers(kind, wording),
-        both=' (and "earlier_quote" one from EARLIER)' if kind == "conflict" else "",
-        wordless=", ".join(answer for answer in KINDS[kind] if answer not in QUOTED),
-    )
-    return f"{texts['frame'][wording]}\n\n{texts['tasks'][kind][wording]}\n\n{form}"
-
-
-def reading_instructions(kind: str, wording: int) -> str:
-    """The same for every reading of a kind."""
     if kind == PDSQI:
-        texts = load_data("prompts/pdsqi_prompts")
-        return f"{_texts()['frame'][wording]}\n\n{texts['wordings'][wording]}\n\n{texts['form']}"
-    texts = _reading_texts()
-    return f"{_texts()['frame'][wording]}\n\n{texts['readings'][kind][wording]}\n\n{texts['quotes']}"
+        rating = load_data("prompts/pdsqi_prompts")
+        task, form = rating["wordings"][wording], rating["form"]
+    elif kind in READINGS:
+        task, form = _reading_texts()["readings"][kind][wording], _reading_texts()["quotes"]
+    else:
+        task = texts["tasks"][kind][wording]
+        form = texts["form"].format(
+            earlier='"earlier_quote": "…", ' if kind == "conflict" else "",
+            answers=_answers(kind, wording),
+            both=' (and "earlier_quote" one from EARLIER)' if kind == "conflict" else "",
+            wordless=", ".join(answer for answer in KINDS[kind] if answer not in QUOTED),
+        )
+    return f"{texts['frame'][wording]}\n\n{task}\n\n{form}"
 
 
 def _answers(kind: str, wording: int = 1) -> str:

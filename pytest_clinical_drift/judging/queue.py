@@ -73,36 +73,19 @@ class Count:
 
 
 class _Line(Feed):
-    """What one judge is asked, with its thread and its part of the store."""
+    """What one judge is asked, with its thread, its part of the store, and how far it answers."""
 
     def __init__(self, judge: Judge, store: Path | None, deliver: Callable[[JudgeRequest, Given], None]) -> None:
         super().__init__(deliver)
-        self._judge = judge
+        self.judge = judge
         self.store = AnswerStore(store, judge.identity().fingerprint(prompt_hash()))
+        self.thread: threading.Thread | None = None
         self.failures = 0
         self.outages = 0
         """In a row."""
         self.error = ""
         """Of the latest outage."""
         self.given_up = ""
-        self._broken = ""
-        """Why its thread has ended: nobody answers any more."""
-        self._thread: threading.Thread | None = None
-
-    def put(self, asked: Sequence[JudgeRequest]) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="clinical-drift-judge", daemon=True)
-            self._thread.start()
-        super().put(asked)
-        if self._broken:
-            self.abandon(self._broken)
-
-    def _run(self) -> None:
-        try:
-            self._judge.work(self)
-        except BaseException as error:  # whatever ended this thread is an outage of the judge, not of the run
-            self.given_up = self._broken = f"the judge broke off ({type(error).__name__}: {error})"[:300]
-            self.abandon(self._broken)
 
     def took(self, answer: Given) -> None:
         """Note whether an answer came, and give the judge up after too many failures."""
@@ -111,14 +94,6 @@ class _Line(Feed):
         self.error = answer.failed if answer.outage else self.error
         if self.failures >= _GIVEN_UP_AFTER and not self.given_up:
             self.given_up = f"the judge was given up after {self.failures} failures in a row ({answer.failed})"
-
-    def end(self, *, close: bool) -> None:
-        self.stop()
-        if self._thread is not None:
-            self._thread.join(timeout=10)
-        if close:
-            self._judge.close()
-        self.store.close()
 
 
 class JudgeQueue:
@@ -142,6 +117,8 @@ class JudgeQueue:
         self._over = ""
         self.count = Count()
         self._answers: dict[_Key, Future[Given]] = {}
+        self._pending: dict[_Key, JudgeRequest] = {}
+        """Not yet answered."""
         self._results: dict[Hashable, Future[Any]] = {}
         self._stopped = False
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="clinical-drift-procedure")
@@ -169,7 +146,12 @@ class JudgeQueue:
         self._stopped = True
         self._worker.shutdown(wait=False, cancel_futures=True)
         for line in dict.fromkeys(self._lines.values()):
-            line.end(close=close)
+            line.stop()
+            if line.thread is not None:
+                line.thread.join(timeout=10)
+            if close:
+                line.judge.close()
+            line.store.close()
 
     def outage(self) -> Outage | None:
         """What the judges left without an answer; None where they answered everything."""
@@ -213,12 +195,12 @@ class JudgeQueue:
 
     def _ask(self, asks: Sequence[JudgeRequest]) -> None:
         """Put to the judges what was not asked before, is not stored, and is not certain to fail."""
-        fresh: dict[str, list[JudgeRequest]] = {}
         with self._guard:
+            fresh: dict[str, list[JudgeRequest]] = {}
             for ask in asks:
                 if ask.key in self._answers:
                     continue
-                self._answers[ask.key] = Future()
+                self._answers[ask.key], self._pending[ask.key] = Future(), ask
                 self.count.asked += 1
                 self.count.kinds[ask.item.kind] += 1
                 line = self._lines[ask.to]
@@ -230,8 +212,25 @@ class JudgeQueue:
                     self._refuse(ask, line)
                 else:
                     fresh.setdefault(ask.to, []).append(ask)
-        for to, asked in fresh.items():
-            self._lines[to].put(asked)
+            for to, asked in fresh.items():
+                line = self._lines[to]
+                line.put(asked)
+                if line.thread is None:
+                    line.thread = threading.Thread(
+                        target=self._run, args=(line,), name="clinical-drift-judge", daemon=True
+                    )
+                    line.thread.start()
+
+    def _run(self, line: _Line) -> None:
+        """A judge's thread."""
+        try:
+            line.judge.work(line)
+        except BaseException as error:  # whatever ended this thread is an outage of the judge, not of the run
+            with self._guard:  # from now on nothing is put into the line
+                line.given_up = f"the judge broke off ({type(error).__name__}: {error})"[:300]
+                unsent = {ask.key for ask in line.take(None)}
+                for ask in [ask for ask in self._pending.values() if self._lines[ask.to] is line]:
+                    self._take(ask, ask.fail(line.given_up, unsent=ask.key in unsent))
 
     def _refuse_if_spent(self, line: _Line) -> None:
         if not line.given_up and (over := self.spent()):
@@ -250,13 +249,13 @@ class JudgeQueue:
             line.store.put(asked.item, asked.wording, answer)
         self._refuse_if_spent(line)
         self._deliver(asked, answer)
-        for item in line.take(1_000_000) if line.given_up else ():
+        for item in line.take(None) if line.given_up else ():
             self._refuse(item, line)
         if self.on_progress is not None:
             self.on_progress(self.count)
 
     def _deliver(self, asked: JudgeRequest, answer: Given, *, reused: bool = False) -> None:
         with self._guard:
-            if not self._answers[asked.key].done():  # given up before
+            if self._pending.pop(asked.key, None) is not None:  # not given up before
                 self.count.add(answer, reused=reused)
                 self._answers[asked.key].set_result(answer)

@@ -130,17 +130,14 @@ def state_of(
     Otherwise, where an answer is unsure or missing: open; for the audit cleared, since nothing had raised it.
     """
     one, two = lean(kind, first), lean(kind, second)
-    upheld = one is True and (two is True or raised is Raised.READING)
-    if raised in (Raised.READING, Raised.UNSURE):
-        dismissed = one is False and two is False and not rule_confirms
-    else:
-        dismissed = one is False and not (raised is Raised.RULE and rule_confirms)
-        dismissed = dismissed or (raised is Raised.AUDIT and one is None)
-    if upheld:
+    if one is True and (two is True or raised is Raised.READING):
         return State.OPEN if kind in CONFIRMED_BY_PEOPLE and not alone else State.CONFIRMED
-    if dismissed:
-        return State.DISMISSED if raised in ALARMING else State.CLEARED
-    return State.OPEN
+    if raised is Raised.AUDIT and one is not True:
+        return State.CLEARED
+    cleared = one is False and (two is False or raised not in (Raised.READING, Raised.UNSURE))
+    if not cleared or (rule_confirms and raised in ALARMING):
+        return State.OPEN
+    return State.DISMISSED if raised in ALARMING else State.CLEARED
 
 
 def telling(kind: str, state: State, reading: str, answers: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from test_points import case
 
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.judging.answers import Outage
-from pytest_clinical_drift.judging.chat import Interview
+from pytest_clinical_drift.judging.chat import interview
 from pytest_clinical_drift.judging.entries import About
 from pytest_clinical_drift.judging.procedure import (
     ConversationJudgement,
@@ -357,8 +357,11 @@ def test_a_request_that_waited_in_vain_for_its_turn_was_not_sent(
 ) -> None:
     """A server that is silent is not given more; one that refused, or was tried before, has seen the request."""
     error = replace(failure(code, seconds=9, status=500, error="down"), attempts=attempts)
-    given = Interview(JudgeRequest(question("fact"), 1)).take(Reply("", error=error))
-    assert given is not None
+    talk = interview(JudgeRequest(question("fact"), 1))
+    next(talk)
+    with pytest.raises(StopIteration) as done:
+        talk.send(Reply("", error=error))
+    given = done.value.value
     assert (given.outage, given.unsent) == (True, unsent)
 
 
@@ -393,15 +396,14 @@ def test_an_error_in_a_procedure_reaches_who_waits_for_it() -> None:
 def test_answers_that_arrive_while_they_are_asked_for_take_a_procedure_further_once() -> None:
     """Taken further twice, a finished procedure would lose its result."""
     queue, talk = JudgeQueue(ScriptedJudge()), transcript()
-    line = queue._lines["reader"]
-    put = line.put
+    ask = queue._ask
 
-    def put_and_wait(asked: Sequence[JudgeRequest]) -> None:
-        put(asked)
+    def ask_and_wait(asked: Sequence[JudgeRequest]) -> None:
+        ask(asked)
         while not all(queue._answers[one.key].done() for one in asked):
             time.sleep(0.001)
 
-    line.put = put_and_wait  # type: ignore[method-assign]
+    queue._ask = ask_and_wait  # type: ignore[method-assign]
     queue.start("talk", judge_conversation(CASE, readings_of(CASE, talk), windows_of(CASE, talk), {}, JUDGES))
     result = queue._results["talk"]
     while not result.done():
