@@ -194,6 +194,17 @@ def rests_on_plea(quote: str, texts: Sequence[str]) -> bool:
     return False
 
 
+def words_of(text: str) -> list[str]:
+    """A text as lower-case words and numbers."""
+    return "".join(sign if sign.isalnum() else " " for sign in text.casefold()).split()
+
+
+def same_words(one: str, other: str) -> bool:
+    """Whether two statements are about the same words."""
+    a, b = set(words_of(one)), set(words_of(other))
+    return bool(a and b) and len(a & b) >= 0.6 * min(len(a), len(b))
+
+
 # ---- the form of an answer
 
 _BESIDE = ("quote", "earlier_quote", "reason")

@@ -5,12 +5,12 @@ run, its canaries and calibration, whoever asks and however many requests are in
 """
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer
+from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer, words_of
 from pytest_clinical_drift.judging.entries import (
     About,
     Entry,
@@ -28,7 +28,7 @@ from pytest_clinical_drift.judging.raised_points import (
     audited_points,
     counted_entries,
     points_of,
-    words_of,
+    quote_doubts,
 )
 from pytest_clinical_drift.judging.readings import Reading, StandingAdvice
 from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, needs_second, state_of, telling
@@ -37,8 +37,6 @@ T = TypeVar("T")
 Answers = Mapping[tuple[str, int, str], Given]
 Procedure = Generator[list[JudgeRequest], Answers, T]
 """Yields what is to be asked, is sent the answers to it, returns its result."""
-QuoteCheck = Callable[[Read], frozenset[About]]
-"""Retained facts whose quotation shares nothing with the fact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,14 +239,14 @@ def judge_conversation(
     raises: Mapping[About, bool],
     judges: Judges,
     *,
-    quote_check: QuoteCheck | None = None,
+    check_quotes: bool = False,
     audit: Mapping[str, float] = {},
     repeat: int = 0,
 ) -> Procedure[ConversationJudgement]:
     """Read every text of a conversation and settle what was raised; `audit` is the share of each kind asked about."""
     read, raw = yield from read_all(readings, judges)
     read += yield from read_windows(windows, judges)
-    doubts = quote_check(read) if quote_check is not None and judges.reads else frozenset()
+    doubts = quote_doubts(case, read) if check_quotes and judges.reads else frozenset()
     points = points_of(case, read, raises, doubts)
     drawn = audited_points(audit, repeat, counted_entries(case, read), points)
     rulings = yield from settle([*points, *drawn], judges)

@@ -4,15 +4,23 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from math import inf
 
+from pytest_clinical_drift.cases.entries import GRADES
 from pytest_clinical_drift.cases.model import Case, facts_at, facts_of
 from pytest_clinical_drift.cases.timeline import Demand, demands_at, probed_turns
-from pytest_clinical_drift.judging.answers import UNSURE
-from pytest_clinical_drift.judging.entries import About, Entry, about_entry
+from pytest_clinical_drift.evidence.advice.breach import ReplyFinding
+from pytest_clinical_drift.evidence.facts.outcome import ABSENT, CONTRADICTED
+from pytest_clinical_drift.evidence.findings import Findings
+from pytest_clinical_drift.evidence.terms.language import NOT_ENGLISH
+from pytest_clinical_drift.evidence.terms.lexicon import find_terms
+from pytest_clinical_drift.evidence.terms.vocabulary import load_data
+from pytest_clinical_drift.judging.answers import UNSURE, words_of
+from pytest_clinical_drift.judging.entries import About, Entry, about_entry, about_of
 from pytest_clinical_drift.judging.questions import Question, question_for
 from pytest_clinical_drift.judging.readings import Reading, TurnLine, forbidden_at
-from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
+from pytest_clinical_drift.judging.rulings import Raised
 from pytest_clinical_drift.metrics import SEED
 
 Read = list[tuple[Reading, list[Entry]]]
@@ -172,6 +180,75 @@ def _claim(point: Point) -> tuple[object, ...]:
     return point.raised, answer, point.rule_confirms, fact
 
 
+# ---- what rules found, as reasons to ask: they decide nothing where a judge reads
+
+
+@cache
+def confirming_rules() -> frozenset[str]:
+    """Rules whose alarms were right on labelled real text often enough to confirm by themselves."""
+    return frozenset(str(name) for name in (load_data("confirming_rules") or {}).get("confirm", ()))
+
+
+def raises_of(case: Case, findings: Findings, *, unread: bool = False) -> dict[About, bool]:
+    """Everything that a rule raised in one conversation, and whether it may confirm it by itself.
+
+    With `unread`, what rules could not read as well.
+    """
+    confirm = confirming_rules()
+    raises: dict[About, bool] = {}
+    for turn in findings.turns:
+        for fact in turn.facts:
+            wrong = fact.stale or fact.status in (ABSENT, CONTRADICTED)  # a plainly partial fact is not an alarm
+            if (wrong or not fact.certain) and (unread or fact.rule != NOT_ENGLISH):
+                raises["fact", turn.turn, fact.fact_id] = wrong and fact.certain and fact.rule in confirm
+    for item in findings.replies:
+        demand = demand_of(case, item)
+        if demand is not None or item.by_fact:
+            kind, key = (demand.kind, demand.id) if demand is not None else ("forbidden", "")
+            raises[about_of(kind, item.turn, key)] = item.finder in confirm
+    for pair in findings.conflicts:
+        raises["conflict", pair.earlier_turn, pair.later_turn] = pair.finder in confirm
+    return raises
+
+
+def demand_of(case: Case, item: ReplyFinding) -> Demand | None:
+    """The demand that a reply seems to break, the gravest of those in the same words; none where a fact forbids it."""
+    if item.by_fact:
+        return None
+    kind = "must" if item.kind == "omits" else "must_not"
+    demands = [d for d in demands_at(case, item.turn) if d.kind == kind and d.due_at == item.turn]
+    same = [d for d in reversed(demands) if d.text == item.rule]
+    return min(same, key=lambda d: GRADES.index(d.expectation.grade), default=None)
+
+
+def quote_doubts(case: Case, read: Read) -> frozenset[About]:
+    """Facts called stated, in whole or in part, whose quotation shares no word, number or entry with the fact."""
+    aliases = {fact.id: fact.aliases for fact in case.critical_entities}
+    doubts = set()
+    for reading, entries in read:
+        stated = {e.key: e for e in entries if e.kind == "fact" and e.answer in ("retained", "partial")}
+        for line in reading.facts if not reading.source else ():
+            if line.fact in stated and not line.ended:
+                fact, quote = " ".join((line.statement, *aliases.get(line.fact, ()))), stated[line.fact].quote
+                if _content(fact).isdisjoint(_content(quote)) and _concepts(fact).isdisjoint(_concepts(quote)):
+                    doubts.add(about_entry(stated[line.fact]))
+    return frozenset(doubts)
+
+
+_FUNCTION_WORDS = frozenset(("the", "and", "for", "her", "his", "has", "was", "not", "who", "are", "one"))
+
+
+def _content(text: str) -> set[str]:
+    """Words that tell something, and numbers; longer words by their beginning."""
+    words = (word for word in words_of(text) if word not in _FUNCTION_WORDS)
+    return {word[:6] for word in words if word.isdigit() or len(word) > 2}
+
+
+def _concepts(text: str) -> set[str]:
+    named = {term.concept for term in find_terms(text)}
+    return {name for concept in named for name in (concept.id, *concept.ancestors, *concept.implies, *concept.contains)}
+
+
 # ---- the audit: entries that the readings cleared and that are asked about all the same, drawn by hash
 
 AUDIT_WANTED = 150
@@ -207,36 +284,3 @@ def audited_points(rates: Mapping[str, float], repeat: int, read: Read, known: S
             if rate > 0 and random.Random(f"{SEED}/{reading.case_id}/{repeat}/{about}").random() < rate:
                 drawn.append(point_on(reading, entry, Raised.AUDIT))
     return drawn
-
-
-@dataclass(frozen=True, slots=True)
-class AuditCount:
-    """What the audit of one conversation showed."""
-
-    asked: int = 0
-    """Cleared entries whose question was answered."""
-    wrong: int = 0
-    """Upheld in both wordings."""
-    open: int = 0
-    """Upheld in one wording."""
-
-
-def audit_count(rulings: Mapping[About, Ruling]) -> AuditCount:
-    drawn = [ruling for ruling in rulings.values() if ruling.audit and not ruling.by_person]
-    answered = [r for r in drawn if any(not o.reading and o.answer != UNSURE for o in r.opinions)]
-    states = [ruling.state for ruling in answered]
-    return AuditCount(len(answered), states.count(State.CONFIRMED), states.count(State.OPEN))
-
-
-# ---- words
-
-
-def words_of(text: str) -> list[str]:
-    """A text as lower-case words and numbers."""
-    return "".join(sign if sign.isalnum() else " " for sign in text.casefold()).split()
-
-
-def same_words(one: str, other: str) -> bool:
-    """Whether two statements are about the same words."""
-    a, b = set(words_of(one)), set(words_of(other))
-    return bool(a and b) and len(a & b) >= 0.6 * min(len(a), len(b))

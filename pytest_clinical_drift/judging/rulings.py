@@ -1,6 +1,6 @@
 """Opinions on one point: the reading's and those of the two wordings of its question; what state they amount to."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -171,3 +171,22 @@ def with_person(ruling: Ruling, opinions: Sequence[Opinion]) -> Ruling:
     state = State.CONFIRMED if len(upheld) > len(cleared) else state
     answer = cleared[0] if state is State.DISMISSED else telling(ruling.kind, State.OPEN, UNSURE, upheld)
     return replace(ruling, state=state, answer=answer, opinions=everybody, by_person=True)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditCount:
+    """What the audit of one conversation showed."""
+
+    asked: int = 0
+    """Cleared entries whose question was answered."""
+    wrong: int = 0
+    """Upheld in both wordings."""
+    open: int = 0
+    """Upheld in one wording."""
+
+
+def audit_count(rulings: Iterable[Ruling]) -> AuditCount:
+    drawn = [ruling for ruling in rulings if ruling.audit and not ruling.by_person]
+    answered = [r for r in drawn if any(not o.reading and o.answer != UNSURE for o in r.opinions)]
+    states = [ruling.state for ruling in answered]
+    return AuditCount(len(answered), states.count(State.CONFIRMED), states.count(State.OPEN))

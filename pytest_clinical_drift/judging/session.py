@@ -3,7 +3,6 @@
 import datetime
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +38,9 @@ from pytest_clinical_drift.judging.procedure import (
 )
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
-from pytest_clinical_drift.judging.raised_points import audit_rates
+from pytest_clinical_drift.judging.raised_points import audit_rates, raises_of
 from pytest_clinical_drift.judging.readings import readings_of, single_reading, windows_of
 from pytest_clinical_drift.judging.reviews import Reviews, read_reviews
-from pytest_clinical_drift.judging.rule_raises import quote_doubts, raises_of
 from pytest_clinical_drift.subjects.base import Identity
 from pytest_clinical_drift.subjects.spec import same_model
 from pytest_clinical_drift.transcript import Transcript
@@ -207,7 +205,7 @@ class JudgeSession:
             windows_of(case, transcript, tokens=self.options.window),
             raises_of(case, findings),
             judges,
-            quote_check=partial(quote_doubts, case),
+            check_quotes=True,
             audit=self._audit,
             repeat=transcript.repeat,
         )

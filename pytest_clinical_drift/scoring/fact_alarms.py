@@ -9,7 +9,7 @@ from pytest_clinical_drift.evidence.findings import FactFinding
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
-from pytest_clinical_drift.judging.rule_raises import confirming_rules
+from pytest_clinical_drift.judging.raised_points import confirming_rules
 from pytest_clinical_drift.judging.rulings import ALARMING, Ruling, State
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, DISMISSED, OPEN, Alarm, AlarmKind, SettledFact
 from pytest_clinical_drift.scoring.ruled_alarms import Rulings, is_alarm, rule_alarm, ruled_alarm

@@ -13,9 +13,8 @@ from pytest_clinical_drift.judging.entries import About, Entry
 from pytest_clinical_drift.judging.procedure import Judges, settle
 from pytest_clinical_drift.judging.prompts import messages_for
 from pytest_clinical_drift.judging.questions import question_for
-from pytest_clinical_drift.judging.raised_points import Point, points_of
+from pytest_clinical_drift.judging.raised_points import Point, points_of, quote_doubts
 from pytest_clinical_drift.judging.readings import Reading, reply_reading, summary_reading, windows_of
-from pytest_clinical_drift.judging.rule_raises import quote_doubts
 from pytest_clinical_drift.judging.rulings import Raised, State
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 

@@ -29,9 +29,9 @@ from pytest_clinical_drift.judging.procedure import (
 from pytest_clinical_drift.judging.protocol import Feed, Given, JudgeRequest
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import OFFLINE, Count, JudgeQueue
-from pytest_clinical_drift.judging.raised_points import audit_count, audit_rates
+from pytest_clinical_drift.judging.raised_points import audit_rates
 from pytest_clinical_drift.judging.readings import Reading, readings_of, windows_of
-from pytest_clinical_drift.judging.rulings import Raised, State
+from pytest_clinical_drift.judging.rulings import Raised, State, audit_count
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 CASE = case(extra={3: {"expect": {"must": ["ring the clinic"], "must_not": ["take ibuprofen"]}}})
@@ -161,7 +161,7 @@ def test_the_audit_asks_about_cleared_entries_and_a_wrong_one_becomes_an_alarm()
     found, _ = judge(script, audit={"harm": 1.0})
     drawn = {about[1]: r.state for about, r in found.rulings.items() if r.raised is Raised.AUDIT}
     assert drawn == {**dict.fromkeys(range(1, 13), State.CLEARED), 7: State.OPEN}
-    count = audit_count(found.rulings)
+    count = audit_count(found.rulings.values())
     assert (count.asked, count.wrong, count.open) == (12, 0, 1)
 
 
