@@ -180,10 +180,9 @@ def settle(points: Iterable[Point], judges: Judges) -> Procedure[dict[About, Rul
         rulings |= yield from settle([replace(point, follows=()) for point in alone], judges)
     for point in followers:
         if point.about not in rulings:
-            leader = point.follows[0]
-            led = rulings[leader]
-            taken = [replace(o, asked_at=int(leader[1])) for o in led.opinions if not o.reading]
-            opinions = (*_read_opinion(point, judges), *taken)
+            led, turn = rulings[point.follows[0]], int(point.follows[0][1])
+            taken = [replace(opinion, asked_at=turn) for opinion in led.opinions if not opinion.reading]
+            opinions = (*_opinions(point, {}, judges), *taken)
             rulings[point.about] = Ruling(point.question.id, point.kind, led.state, led.answer, point.raised, opinions)
     return rulings
 
@@ -194,32 +193,26 @@ def _said(answers: Answers, point: Point) -> dict[int, Answer]:
     return {wording: answer for wording, answer in given.items() if isinstance(answer, Answer)}
 
 
-def _read_opinion(point: Point, judges: Judges) -> list[Opinion]:
-    return [_opinion(judges.reader, 1, point.entry)] if point.entry is not None and judges.reads else []
-
-
-def _opinion(judge: str, wording: int, said: Entry | Answer) -> Opinion:
-    failed = said.failed if isinstance(said, Answer) else ""
-    return Opinion(
-        judge,
-        wording,
-        said.answer,
-        said.quote,
-        failed or said.reason,
-        said.earlier_quote,
-        reading=isinstance(said, Entry),
-        doubt="failed" if failed else said.doubt,
-    )
+def _opinions(point: Point, said: Mapping[int, Answer], judges: Judges) -> list[Opinion]:
+    """That of the reading, where it was read, and those of the wordings."""
+    opinions = []
+    if judges.reads and (e := point.entry) is not None:
+        read = Opinion(judges.reader, 1, e.answer, e.quote, e.reason, e.earlier_quote, reading=True, doubt=e.doubt)
+        opinions.append(read)
+    for wording, a in said.items():
+        reason, doubt = (a.failed, "failed") if a.failed else (a.reason, a.doubt)
+        opinions.append(Opinion(judges.questioner, wording, a.answer, a.quote, reason, a.earlier_quote, doubt=doubt))
+    return opinions
 
 
 def _ruling(point: Point, said: Mapping[int, Answer], judges: Judges) -> Ruling:
     state = state_of(
         point.raised, point.kind, said.get(1), said.get(2), rule_confirms=point.rule_confirms, alone=judges.alone
     )
-    read = _read_opinion(point, judges)
-    answer = telling(point.kind, state, read[0].answer if read else UNSURE, [a.answer for a in said.values()])
-    opinions = (*read, *(_opinion(judges.questioner, wording, answered) for wording, answered in said.items()))
-    return Ruling(point.question.id, point.kind, state, answer, point.raised, opinions)
+    opinions = _opinions(point, said, judges)
+    read = next((opinion.answer for opinion in opinions if opinion.reading), UNSURE)
+    answer = telling(point.kind, state, read, [answered.answer for answered in said.values()])
+    return Ruling(point.question.id, point.kind, state, answer, point.raised, tuple(opinions))
 
 
 def judge_single(case: Case, reading: Reading | None, judges: Judges) -> Procedure[SingleJudgement | None]:

@@ -88,7 +88,7 @@ def _question_material(question: Question, wording: int) -> str:
         },
         "replies of these turns" if question.kind == "course" else judged,
         f"{question.id}/{wording}",
-        extra=question.statement or "",
+        question.statement or "",
     )
     statement = fence("STATEMENT", question.statement or "") if about_words else question.statement or ""
     return "\n\n".join((*shown, _point(question, statement), _texts()["last"]))
@@ -103,18 +103,19 @@ def _reading_material(reading: Reading) -> str:
             f"Turn {t.turn}. The patient: {t.patient}\n\nTurn {t.turn}. The model: {t.reply}" for t in reading.turns
         ),
         "EARLIER": reading.earlier or "",
-        "TEXT": reading.text,
         "SUMMARY": reading.summary,
     }
+    if reading.text or reading.kind != "conversation":
+        texts["TEXT"] = reading.text
     judged = "summary" if reading.kind in ("summary", PDSQI) else "reply"
-    shown, _ = _fenced(texts, judged, reading.id, empty=() if reading.kind == "conversation" else ("TEXT",))
+    shown, _ = _fenced(texts, judged, reading.id)
     return "\n\n".join((*shown, *_lists(reading), _texts()["last"]))
 
 
 def _fenced(
-    texts: dict[str, str], judged: str, seed: str, *, extra: str = "", empty: tuple[str, ...] = ("TEXT",)
+    texts: dict[str, str], judged: str, seed: str, extra: str = ""
 ) -> tuple[list[str], Callable[[str, str], str]]:
-    """The texts with their titles, each between fences; what is empty is left out, but for those in `empty`."""
+    """The texts with their titles, each between fences; what is empty is left out, but for the text that is judged."""
     everything = "".join((*texts.values(), extra))
 
     def code_of(source: str) -> str:
@@ -133,7 +134,7 @@ def _fenced(
     parts = []
     for group in ("given", "written"):
         names = [name for name in titles if (name in _GIVEN) == (group == "given") and name in texts]
-        shown = [f"{titles[name]}:\n{fence(name, texts[name])}" for name in names if texts[name] or name in empty]
+        shown = [f"{titles[name]}:\n{fence(name, texts[name])}" for name in names if texts[name] or name == "TEXT"]
         if shown:
             parts += [_texts()[group].format(code=codes[group]), *shown]
     return parts, fence

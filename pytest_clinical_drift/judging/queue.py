@@ -1,6 +1,11 @@
 """Puts what many procedures ask to the judges, all in flight at once, and takes each further with the answers."""
 
 import contextlib
+import dataclasses
+import datetime
+import hashlib
+import json
+import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
@@ -10,12 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.errors import Failure, SubjectError
-from pytest_clinical_drift.judging.answer_store import AnswerStore
+from pydantic import TypeAdapter
+
+from pytest_clinical_drift.conversation.store import connect, make_folder
+from pytest_clinical_drift.errors import Failure, InputError, SubjectError
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.procedure import Procedure
 from pytest_clinical_drift.judging.prompts import prompt_hash
-from pytest_clinical_drift.judging.protocol import Feed, Given, Judge, JudgeRequest
+from pytest_clinical_drift.judging.protocol import Feed, Given, Item, Judge, JudgeRequest
 
 _GIVEN_UP_AFTER = 40
 """Failures in a row, without one answer between them, after which a judge is not asked any more."""
@@ -23,6 +30,11 @@ _STOPPED_AFTER = 3
 """Outages in a row at the end of a run by which a judge has stopped answering; fewer may be chance."""
 OFFLINE = "not in the store, and nobody is asked (offline=true)"
 _Key = tuple[str, int, str]
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS answers "
+    "(key TEXT PRIMARY KEY, created TEXT NOT NULL, answer TEXT NOT NULL) WITHOUT ROWID"
+)
+_STORED: TypeAdapter[Given] = TypeAdapter(Given)
 
 
 @dataclass(slots=True)
@@ -72,8 +84,43 @@ class Count:
             self.sent_tokens.update(used if sent else ())
 
 
+class AnswerStore:
+    """Answers already given, in the run's store: nothing is asked twice, and a verdict can be reproduced offline."""
+
+    def __init__(self, path: Path | None, judge: str) -> None:
+        """`judge` is the fingerprint of who answers and of the prompts; without a path answers live in memory."""
+        self._judge = judge
+        self._guard = threading.Lock()
+        try:
+            if path is not None:
+                make_folder(path.parent)
+            self._rows = connect(path or ":memory:")
+            self._rows.execute(_TABLE)
+        except (sqlite3.Error, OSError) as error:
+            raise InputError(f"--drift-store {path}: cannot be used as a store ({error})") from None
+
+    def get(self, item: Item, wording: int) -> Given | None:
+        with self._guard, contextlib.suppress(sqlite3.Error, ValueError):
+            row = self._rows.execute("SELECT answer FROM answers WHERE key = ?", (self._key(item, wording),)).fetchone()
+            return _STORED.validate_python(json.loads(row[0])) if row is not None else None
+        return None
+
+    def put(self, item: Item, wording: int, answer: Given) -> None:
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        with self._guard, contextlib.suppress(sqlite3.Error, TypeError, ValueError):
+            row = (self._key(item, wording), now, json.dumps(dataclasses.asdict(answer), ensure_ascii=True))
+            self._rows.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", row)
+
+    def close(self) -> None:
+        with self._guard, contextlib.suppress(sqlite3.Error):
+            self._rows.close()
+
+    def _key(self, item: Item, wording: int) -> str:
+        return hashlib.sha256(f"{self._judge}/{item.id}/{wording}".encode()).hexdigest()
+
+
 class _Line(Feed):
-    """What one judge is asked, with its thread, its part of the store, and how far it answers."""
+    """What one judge is asked, with its thread, its part of the store, and how it answers."""
 
     def __init__(self, judge: Judge, store: Path | None, deliver: Callable[[JudgeRequest, Given], None]) -> None:
         super().__init__(deliver)
@@ -87,23 +134,10 @@ class _Line(Feed):
         """Of the latest outage."""
         self.given_up = ""
 
-    def took(self, answer: Given) -> None:
-        """Note whether an answer came, and give the judge up after too many failures."""
-        self.failures = self.failures + 1 if answer.failed else 0
-        self.outages = self.outages + 1 if answer.outage else 0
-        self.error = answer.failed if answer.outage else self.error
-        if self.failures >= _GIVEN_UP_AFTER and not self.given_up:
-            self.given_up = f"the judge was given up after {self.failures} failures in a row ({answer.failed})"
-
 
 class JudgeQueue:
     def __init__(
-        self,
-        reader: Judge,
-        questioner: Judge | None = None,
-        *,
-        store: Path | None = None,
-        offline: bool = False,
+        self, reader: Judge, questioner: Judge | None = None, *, store: Path | None = None, offline: bool = False
     ) -> None:
         """Without a `store` answers live as long as the queue; `offline`: only stored answers are used."""
         self._guard = threading.RLock()
@@ -244,9 +278,14 @@ class JudgeQueue:
     def _take(self, asked: JudgeRequest, answer: Given) -> None:
         """An answer arrives from a judge."""
         line = self._lines[asked.to]
-        line.took(answer)
+        line.failures = line.failures + 1 if answer.failed else 0
+        line.outages = line.outages + 1 if answer.outage else 0
+        if answer.outage:
+            line.error = answer.failed
         if not answer.failed:
             line.store.put(asked.item, asked.wording, answer)
+        elif line.failures >= _GIVEN_UP_AFTER and not line.given_up:
+            line.given_up = f"the judge was given up after {line.failures} failures in a row ({answer.failed})"
         self._refuse_if_spent(line)
         self._deliver(asked, answer)
         for item in line.take(None) if line.given_up else ():
