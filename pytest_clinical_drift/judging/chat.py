@@ -104,11 +104,8 @@ class ServerJudge(_ChatJudge):
             self._server.limiter.ceiling = _IN_FLIGHT
         self._ready = max(_READY, 2 * self._server.limiter.ceiling)
         self.name = self._server.address.model
-
-    @property
-    def host(self) -> str:
+        self.host = self._server.address.root
         """Where the judged texts go."""
-        return self._server.address.root
 
     @property
     def trouble(self) -> Failure | None:

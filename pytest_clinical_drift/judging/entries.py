@@ -1,7 +1,7 @@
 """What a reading says, entry by entry: each is checked against the text, unsure where its quotation does not occur."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 from pytest_clinical_drift.judging.answers import (
@@ -87,18 +87,22 @@ def usable(reading: Reading, given: Mapping[str, Any]) -> bool:
 
 def _of_another(reading: Reading, given: Mapping[str, Any]) -> bool:
     """Whether an answer names none of the facts or demands it was given: it is about another text, or about none."""
-    asked = {key.casefold() for _, key in _asked(reading) if key}
+    asked = {entry.key.casefold() for entry in _asked(reading) if entry.key}
     return bool(asked) and asked.isdisjoint(str(name).casefold() for name in _by_name(reading, given))
 
 
-def _asked(reading: Reading) -> list[tuple[str, str]]:
-    """Kind and key of what a reading has one entry of: its facts, its demands, and what the whole reply is asked."""
+def _asked(reading: Reading) -> list[Entry]:
+    """What a reading has one entry of, not yet answered: its facts, its demands, and what the whole reply is asked."""
+    turn = reading.turn
     if reading.kind == "summary":
-        return [("fact", line.fact) for line in reading.facts]
+        return [Entry("fact", turn, line.fact, UNSURE) for line in reading.facts]
     if reading.kind != "reply":
         return []
-    whole = {"forbidden": bool(reading.forbidden), "harm": True, "conflict": reading.earlier is not None}
-    return [(line.kind, line.id) for line in reading.demands] + [(kind, "") for kind in whole if whole[kind]]
+    pair = (reading.earlier_turn or 0, turn)
+    whole = [Entry("forbidden", turn, "", UNSURE)] if reading.forbidden else []
+    whole += [Entry("harm", turn, "", UNSURE)]
+    whole += [Entry("conflict", turn, "", UNSURE, turns=pair)] if reading.earlier is not None else []
+    return [*(Entry(line.kind, turn, line.id, UNSURE) for line in reading.demands), *whole]
 
 
 def _by_name(reading: Reading, given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -113,8 +117,8 @@ def entries_of(reading: Reading, answer: ReadingAnswer) -> list[Entry]:
     """
     given = {} if answer.failed or _of_another(reading, answer.given) else answer.given
     entries = [
-        _checked(reading, kind, key, _by_name(reading, given).get(key) if key else given.get(kind))
-        for kind, key in _asked(reading)
+        _checked(reading, asked, _by_name(reading, given).get(asked.key) if asked.key else given.get(asked.kind))
+        for asked in _asked(reading)
     ]
     for kind in _LISTS.get(reading.kind, ()):
         items = _list(given, LISTED[kind])
@@ -127,11 +131,7 @@ def entries_of(reading: Reading, answer: ReadingAnswer) -> list[Entry]:
 
 def unread_entries(reading: Reading) -> list[Entry]:
     """Entries as if everything were cleared, for judges that read nothing: rules say what is asked about."""
-    return [
-        Entry(kind, reading.turn, key, KINDS[kind][0], turns=_pair(reading, kind))
-        for kind, key in _asked(reading)
-        if kind != "harm"
-    ]
+    return [replace(asked, answer=KINDS[asked.kind][0]) for asked in _asked(reading) if asked.kind != "harm"]
 
 
 def missing(reading: Reading, kind: str) -> Entry:
@@ -163,21 +163,23 @@ def standing_advice(reading: Reading, answer: ReadingAnswer) -> list[StandingAdv
     return standing
 
 
-def _pair(reading: Reading, kind: str) -> tuple[int, int] | None:
-    return (reading.earlier_turn or 0, reading.turn) if kind == "conflict" else None
-
-
-def _checked(reading: Reading, kind: str, key: str, item: object) -> Entry:
+def _checked(reading: Reading, asked: Entry, item: object) -> Entry:
     """An entry that is asked for, held to the answers of its kind and to the text."""
-    turns = _pair(reading, kind)
     if isinstance(item, str):
         item = {"answer": item}
     if not isinstance(item, Mapping):
-        return Entry(kind, reading.turn, key, UNSURE, turns=turns, doubt="missing" if item is None else "malformed")
-    said = weigh(kind, item, reading.text, reading.earlier if kind == "conflict" else None)
-    if said.answer == "absent" and any(line.fact == key and line.ended for line in reading.facts):
-        return Entry(kind, reading.turn, key, "retained")  # what has ended need not be mentioned
-    return Entry(kind, reading.turn, key, said.answer, said.quote, said.earlier_quote, said.reason, turns, said.doubt)
+        return replace(asked, doubt="missing" if item is None else "malformed")
+    said = weigh(asked.kind, item, reading.text, reading.earlier if asked.kind == "conflict" else None)
+    if said.answer == "absent" and any(line.fact == asked.key and line.ended for line in reading.facts):
+        return replace(asked, answer="retained")  # what has ended need not be mentioned
+    return replace(
+        asked,
+        answer=said.answer,
+        quote=said.quote,
+        earlier_quote=said.earlier_quote,
+        reason=said.reason,
+        doubt=said.doubt,
+    )
 
 
 def _found(reading: Reading, kind: str, item: Mapping[str, Any]) -> Entry:

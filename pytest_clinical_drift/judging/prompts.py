@@ -30,6 +30,8 @@ _texts = partial(load_data, "prompts/judge_prompts")
 _reading_texts = partial(load_data, "prompts/reading_prompts")
 _GIVEN = ("RECORD", "PATIENT")
 """Texts that the model under test did not write."""
+_ABOUT_WORDS = ("invented", "misreported")
+"""Kinds of question on words of a summary, which the model wrote too."""
 
 
 def prompt_version() -> str:
@@ -39,7 +41,26 @@ def prompt_version() -> str:
 
 def messages_for(item: Question | Reading, wording: int) -> tuple[Message, ...]:
     """The whole prompt of a question or reading, as a judge that is a chat model gets it."""
-    material = _reading_material(item) if isinstance(item, Reading) else _question_material(item, wording)
+    texts = {"RECORD": item.record, "PATIENT": item.patient, "EARLIER": item.earlier or ""}
+    if item.text or item.kind != "conversation":
+        texts["TEXT"] = item.text
+    if isinstance(item, Reading):
+        texts |= {
+            "STANDING": "\n".join(f"Turn {line.turn}: {line.quote}" for line in item.standing),
+            "TURNS": "\n\n".join(
+                f"Turn {t.turn}. The patient: {t.patient}\n\nTurn {t.turn}. The model: {t.reply}" for t in item.turns
+            ),
+            "SUMMARY": item.summary,
+        }
+        shown, _ = _fenced(texts, "summary" if item.kind in ("summary", PDSQI) else "reply", item.id)
+        asked = _lists(item)
+    else:
+        texts["REPLIES"] = item.replies or ""
+        judged = "summary" if item.kind in ("fact", *_ABOUT_WORDS) else "later reply" if item.earlier else "reply"
+        judged = "replies of these turns" if item.kind == "course" else judged
+        shown, fence = _fenced(texts, judged, f"{item.id}/{wording}", item.statement or "")
+        asked = [_point(item, fence)]
+    material = "\n\n".join((*shown, *asked, _texts()["last"]))
     return Message("system", instructions(item.kind, wording)), Message("user", material)
 
 
@@ -75,43 +96,6 @@ def correction(item: Question | Reading) -> str:
     return str(_texts()["again"].format(answers=_answers(item.kind)))
 
 
-def _question_material(question: Question, wording: int) -> str:
-    about_words = question.kind in ("invented", "misreported")
-    judged = "summary" if about_words or question.kind == "fact" else "later reply" if question.earlier else "reply"
-    shown, fence = _fenced(
-        {
-            "RECORD": question.record,
-            "PATIENT": question.patient,
-            "EARLIER": question.earlier or "",
-            "REPLIES": question.replies or "",
-            "TEXT": question.text,
-        },
-        "replies of these turns" if question.kind == "course" else judged,
-        f"{question.id}/{wording}",
-        question.statement or "",
-    )
-    statement = fence("STATEMENT", question.statement or "") if about_words else question.statement or ""
-    return "\n\n".join((*shown, _point(question, statement), _texts()["last"]))
-
-
-def _reading_material(reading: Reading) -> str:
-    texts = {
-        "RECORD": reading.record,
-        "PATIENT": reading.patient,
-        "STANDING": "\n".join(f"Turn {item.turn}: {item.quote}" for item in reading.standing),
-        "TURNS": "\n\n".join(
-            f"Turn {t.turn}. The patient: {t.patient}\n\nTurn {t.turn}. The model: {t.reply}" for t in reading.turns
-        ),
-        "EARLIER": reading.earlier or "",
-        "SUMMARY": reading.summary,
-    }
-    if reading.text or reading.kind != "conversation":
-        texts["TEXT"] = reading.text
-    judged = "summary" if reading.kind in ("summary", PDSQI) else "reply"
-    shown, _ = _fenced(texts, judged, reading.id)
-    return "\n\n".join((*shown, *_lists(reading), _texts()["last"]))
-
-
 def _fenced(
     texts: dict[str, str], judged: str, seed: str, extra: str = ""
 ) -> tuple[list[str], Callable[[str, str], str]]:
@@ -140,11 +124,11 @@ def _fenced(
     return parts, fence
 
 
-def _point(question: Question, statement: str) -> str:
+def _point(question: Question, fence: Callable[[str, str], str]) -> str:
     """What exactly is asked; it stands last, after everything that could speak against it."""
-    words = _texts()["points"]
+    words, said = _texts()["points"], question.statement or ""
     return str(words["ended" if question.ended else question.kind]).format(
-        statement=statement,
+        statement=fence("STATEMENT", said) if question.kind in _ABOUT_WORDS else said,
         earlier=words["earlier"].format("; ".join(question.replaced)) if question.replaced else "",
         essential=words["essential"].format("; ".join(question.essential)) if question.essential else "",
         demand=question.demand,

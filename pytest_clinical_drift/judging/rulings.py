@@ -78,10 +78,6 @@ class Ruling:
     by_person: bool = False
 
     @property
-    def audit(self) -> bool:
-        return self.raised is Raised.AUDIT
-
-    @property
     def quote(self) -> str:
         """The words that the answer rests on: those of an opinion that upholds it, where there is one."""
         quoted = [opinion for opinion in self.opinions if opinion.quote]
@@ -186,7 +182,6 @@ class AuditCount:
 
 
 def audit_count(rulings: Iterable[Ruling]) -> AuditCount:
-    drawn = [ruling for ruling in rulings if ruling.audit and not ruling.by_person]
-    answered = [r for r in drawn if any(not o.reading and o.answer != UNSURE for o in r.opinions)]
-    states = [ruling.state for ruling in answered]
-    return AuditCount(len(answered), states.count(State.CONFIRMED), states.count(State.OPEN))
+    drawn = [ruling for ruling in rulings if ruling.raised is Raised.AUDIT and not ruling.by_person]
+    states = [r.state for r in drawn if any(not o.reading and o.answer != UNSURE for o in r.opinions)]
+    return AuditCount(len(states), states.count(State.CONFIRMED), states.count(State.OPEN))

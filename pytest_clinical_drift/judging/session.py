@@ -120,21 +120,14 @@ class JudgeSession:
         able = {GROUP_OF.get(kind) for judge in self.judges[-1:] for kind in judge.kinds}
         return tuple(group for group in GROUPS if group in able and group not in self.deciding)
 
-    def known_calibration(self) -> Calibration | None:
-        """The valid calibration of these judges that the project has; nothing is measured."""
-        if self.options.calibration is not None:
-            return read_calibration(self.options.calibration)
-        return find_calibration(self._root / CALIBRATIONS, self._identities(), self._today)
-
-    @property
-    def has_calibration(self) -> bool:
-        return self.is_control or self.known_calibration() is not None
-
-    @property
-    def decides(self) -> bool:
-        """Whether the judges may decide anything by the project's calibration."""
-        known = None if self.is_control else self.known_calibration()
-        return self.is_control or (known is not None and bool(known.deciding(self._rules.floors)))
+    def known_to_decide(self) -> frozenset[str] | None:
+        """Groups in which the judges may decide, by what the project has measured; None where it has not."""
+        if self.is_control:
+            return frozenset(GROUPS)
+        if (named := self.options.calibration) is not None:
+            return read_calibration(named).deciding(self._rules.floors)
+        known = find_calibration(self._root / CALIBRATIONS, self._identities(), self._today)
+        return known.deciding(self._rules.floors) if known is not None else None
 
     @property
     def count(self) -> Count:
@@ -210,11 +203,9 @@ class JudgeSession:
             repeat=transcript.repeat,
         )
         single = yield from judge_single(case, single_reading(case, transcript), judges)
-        tried: list[CanaryResult] = []
-        if self._canaries:
-            read, _ = yield from read_all(readings, judges)  # the same readings: nothing is asked again
-            if made := canary.canaries_of(case, read, self._canaries, transcript.repeat):
-                tried = yield from canary.try_canaries(made, judges)
+        read, _ = yield from read_all(readings, judges)  # the same readings: nothing is asked again
+        made = canary.canaries_of(case, read, self._canaries, transcript.repeat)
+        tried = yield from canary.try_canaries(made, judges)
         ratings = (yield from rate(case, transcript, judges)) if self.rates else ()
         return findings, replace(judgement, single=single), tried, ratings
 
