@@ -172,14 +172,8 @@ def _checked(reading: Reading, asked: Entry, item: object) -> Entry:
     said = weigh(asked.kind, item, reading.text, reading.earlier if asked.kind == "conflict" else None)
     if said.answer == "absent" and any(line.fact == asked.key and line.ended for line in reading.facts):
         return replace(asked, answer="retained")  # what has ended need not be mentioned
-    return replace(
-        asked,
-        answer=said.answer,
-        quote=said.quote,
-        earlier_quote=said.earlier_quote,
-        reason=said.reason,
-        doubt=said.doubt,
-    )
+    words = said.quote, said.earlier_quote, said.reason
+    return Entry(asked.kind, asked.turn, asked.key, said.answer, *words, turns=asked.turns, doubt=said.doubt)
 
 
 def _found(reading: Reading, kind: str, item: Mapping[str, Any]) -> Entry:

@@ -9,10 +9,9 @@ from typing import Any
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import Failure, InputError
 from pytest_clinical_drift.evidence.findings import Findings
-from pytest_clinical_drift.judging import canaries as canary
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.calibration_file import Calibration, find_calibration, read_calibration
-from pytest_clinical_drift.judging.canaries import CanaryResult
+from pytest_clinical_drift.judging.canaries import CanaryResult, canaries_of, canary_rates, try_canaries
 from pytest_clinical_drift.judging.control import NAME as CONTROL
 from pytest_clinical_drift.judging.for_reviewers import JudgedConversation as JudgedConversation
 from pytest_clinical_drift.judging.for_reviewers import (
@@ -94,7 +93,7 @@ class JudgeSession:
             raise InputError("--drift-pdsqi needs a judge that reads texts; give a chat model with --drift-judge")
         self.rates = pdsqi
         self._audit = audit_rates(cases, repeats, self.options.audit) if self.judges else {}
-        self._canaries = canary.canary_rates(cases, repeats, self.options.canaries) if reads else {}
+        self._canaries = canary_rates(cases, repeats, self.options.canaries) if reads else {}
         self.calibration: Calibration | None = None
         self.kept = ""
         """Where a calibration that this run made is kept, for the user; empty where it made none."""
@@ -204,8 +203,8 @@ class JudgeSession:
         )
         single = yield from judge_single(case, single_reading(case, transcript), judges)
         read, _ = yield from read_all(readings, judges)  # the same readings: nothing is asked again
-        made = canary.canaries_of(case, read, self._canaries, transcript.repeat)
-        tried = yield from canary.try_canaries(made, judges)
+        made = canaries_of(case, read, self._canaries, transcript.repeat)
+        tried = yield from try_canaries(made, judges)
         ratings = (yield from rate(case, transcript, judges)) if self.rates else ()
         return findings, replace(judgement, single=single), tried, ratings
 
