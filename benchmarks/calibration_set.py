@@ -22,9 +22,9 @@ from typing import Any
 from pytest_clinical_drift.cases.files import load_cases
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.cases.timeline import demands_at
+from pytest_clinical_drift.judging.answers import same_words
 from pytest_clinical_drift.judging.entries import LISTED
 from pytest_clinical_drift.judging.labelled import labels_hash, load_calibration_set
-from pytest_clinical_drift.judging.raised_points import same_words
 from pytest_clinical_drift.judging.readings import Reading, StandingAdvice, readings_of, windows_of
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 

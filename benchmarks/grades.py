@@ -17,9 +17,9 @@ from benchmarks.judged_runs import Judge, Stage
 from pytest_clinical_drift.cases.entries import GRADES, SEVERE_GRADES
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_of, words_in
 from pytest_clinical_drift.cases.timeline import Demand, demands_at
+from pytest_clinical_drift.judging.answers import words_of
 from pytest_clinical_drift.judging.entries import About
 from pytest_clinical_drift.judging.protocol import JudgeRequest
-from pytest_clinical_drift.judging.raised_points import words_of
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.metrics.intervals import pooled_interval
 from pytest_clinical_drift.verdict.reasons import Verdict

@@ -138,7 +138,7 @@ CHANGES = (
     Change(
         "a quotation that does not occur is believed",
         "judging/entries",
-        'doubt = "" if quoted(item, text) else "quote"',
+        'doubt = "" if occurs_in(item.get("quote"), text) else "quote"',
         'doubt = ""',
         ("tests/judging/test_entries.py",),
     ),

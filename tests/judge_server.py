@@ -11,7 +11,7 @@ from typing import Any
 from engine_server import Answer, ChatServer, as_json, completion
 
 from pytest_clinical_drift.judging.answers import KINDS
-from pytest_clinical_drift.judging.prompts import instructions, reading_instructions
+from pytest_clinical_drift.judging.prompts import instructions
 from pytest_clinical_drift.judging.readings import READINGS
 
 Judge = Callable[[dict[str, Any]], Any]
@@ -31,8 +31,7 @@ def judge_server(judge: Judge, **options: Any) -> ChatServer:
 @cache
 def _kinds() -> dict[str, tuple[str, int]]:
     """Kind and wording by the instructions that open a prompt."""
-    asked = {instructions(kind, wording): (kind, wording) for kind in KINDS for wording in (1, 2)}
-    return asked | {reading_instructions(kind, wording): (kind, wording) for kind in READINGS for wording in (1, 2)}
+    return {instructions(kind, wording): (kind, wording) for kind in (*KINDS, *READINGS) for wording in (1, 2)}
 
 
 def mapping_of(messages: list[dict[str, str]]) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def estimate(cases: Sequence[Case], run: GateRun, *, calibration: bool = True) -
         [(readings + ratings) * of_reading + questions * of_question for questions in (few, many)]
         for of_reading, of_question in zip(_READING_TOKENS, _QUESTION_TOKENS, strict=True)
     )
-    due_now = calibration and not session.has_calibration
+    due_now = calibration and session.known_to_decide() is None
     more = cost_line(load_calibration_set(session.options.calibration_set), session.procedure) if due_now else ""
     checks = session.options.audit + 2 * session.options.canaries
     given = {"readings": readings, "few": few, "many": many, "prompt": prompt, "answer": answer, "checks": checks}

@@ -80,7 +80,7 @@ def calibrate(
     deciding = made.deciding(policy.floors)
     say(render_calibration(made, deciding, policy.floors))
     tables = {table.name: table for table in made.external}
-    queue = JudgeQueue(*judges, fresh=True)
+    queue = JudgeQueue(*judges)
     try:
         for set_name, items in sets:
             say(f"{set_name}: {len(items):,} labelled items")
@@ -124,7 +124,7 @@ def start(
     for judge in run.session.judges:
         remarks += judge.check()
         _refuse(f"--drift-judge {judge.identity().spec}", judge)
-    calibration_is_due = not run.session.has_calibration
+    calibration_is_due = run.session.known_to_decide() is None
     whole = list(run.cases.values())
     remarks += [f"the first {len(first)} cases", *(f"  {line}" for line in estimate(first, run))]
     remarks += [f"all {len(whole)} cases", *(f"  {line}" for line in estimate(whole, run, calibration=False))]
@@ -154,7 +154,7 @@ def start(
     words = [*command, *(f"{STUDY}/{case.id}" for case in first), *judge_options]
     say(f"$ {' '.join(words)}")
     code = subprocess.run([sys.executable, "-m", *words], cwd=settings.root, check=False).returncode
-    if run.session.decides:
+    if run.session.known_to_decide():
         release = " ".join((*command, *judge_options, "--junitxml=gate.xml"))
         say(f"next, the release verdict on all {len(whole)} cases: {release}")
     else:

@@ -18,10 +18,10 @@ from pytest_clinical_drift.evidence.advice.breach import forbidden_by
 from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
-from pytest_clinical_drift.judging.answers import UNSURE
+from pytest_clinical_drift.judging.answers import UNSURE, same_words, words_of
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all, settle
-from pytest_clinical_drift.judging.raised_points import Read, raised_points, same_words, words_of
+from pytest_clinical_drift.judging.raised_points import Read, raised_points
 from pytest_clinical_drift.judging.readings import Reading, forbidden_at
 from pytest_clinical_drift.judging.rulings import State
 from pytest_clinical_drift.metrics import SEED

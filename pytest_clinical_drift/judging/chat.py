@@ -4,8 +4,9 @@ They share their prompts, the reading of answers, and asking once more for what 
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 
 from pytest_clinical_drift.conversation.hygiene import strip_reasoning
 from pytest_clinical_drift.errors import Failure, FailureCode
@@ -33,45 +34,35 @@ _READY = 4 * _IN_FLIGHT
 _PARTS = ("facts", "unsupported", "demands", "harm", "contradictions", "course", "misreported", "ratings")
 
 
-class Interview:
-    """One question or reading for a chat model, with as many attempts as it takes within the bound."""
+Interview = Generator[Request, Reply, Given]
+"""One question or reading for a chat model: yields what is sent, gets the reply, returns the answer."""
 
-    def __init__(self, asked: JudgeRequest) -> None:
-        self.asked = asked
-        self._messages = messages_for(asked.item, asked.wording)
-        self._attempts = 0
-        self._tokens: tuple[int, int] | None = None
 
-    def request(self) -> Request:
-        item = self.asked.item
-        if isinstance(item, Reading):
-            schema = rating_schema() if item.kind == PDSQI else reading_schema(item)
+def interview(asked: JudgeRequest) -> Interview:
+    """Ask with as many attempts as it takes within the bound."""
+    item, tokens = asked.item, (0, 0)
+    if isinstance(item, Question):
+        words = ("earlier_quote", "quote", "reason") if item.kind == "conflict" else ("quote", "reason")
+        answers = enum_of((*KINDS[item.kind], UNSURE))
+        schema = strict_object({**{key: {"type": "string"} for key in words}, "answer": answers})
+    else:
+        schema = rating_schema() if item.kind == PDSQI else reading_schema(item)
+    name, messages, counted = f"judge/{item.id}/{asked.wording}", messages_for(item, asked.wording), False
+    for attempt in count():
+        reply = yield Request(name, attempt, item.turn, "dialogue", messages, schema=schema)
+        used = reply.usage
+        if used.prompt_tokens is not None and used.completion_tokens is not None:
+            tokens, counted = (tokens[0] + used.prompt_tokens, tokens[1] + used.completion_tokens), True
+        text, last = strip_reasoning(reply.text), attempt + 1 >= ATTEMPTS
+        if (error := reply.error) is not None:
+            unsent = attempt == 0 and error.attempts == 1 and error.code in _BEFORE_SENDING
+            answer = asked.fail(str(error), outage=error.code not in _OWN_FAULTS, unsent=unsent)
         else:
-            words = ("earlier_quote", "quote", "reason") if item.kind == "conflict" else ("quote", "reason")
-            answers = enum_of((*KINDS[item.kind], UNSURE))
-            schema = strict_object({**{key: {"type": "string"} for key in words}, "answer": answers})
-        name = f"judge/{item.id}/{self.asked.wording}"
-        return Request(name, self._attempts, item.turn, "dialogue", self._messages, schema=schema)
-
-    def take(self, reply: Reply) -> Given | None:
-        """The answer; None where the judge is asked again."""
-        used = reply.usage.prompt_tokens, reply.usage.completion_tokens
-        if used[0] is not None and used[1] is not None:
-            before = self._tokens or (0, 0)
-            self._tokens = before[0] + used[0], before[1] + used[1]
-        self._attempts += 1
-        text, last = strip_reasoning(reply.text), self._attempts >= ATTEMPTS
-        if reply.error is not None:
-            first = self._attempts == reply.error.attempts == 1
-            unsent = first and reply.error.code in _BEFORE_SENDING
-            answer = self.asked.fail(str(reply.error), outage=reply.error.code not in _OWN_FAULTS, unsent=unsent)
-        else:
-            answer = read_text(self.asked, text, last=last, cut=bool(reply.truncated))
-        if not answer.failed or reply.error is not None or last:
-            return replace(answer, tokens=self._tokens)
-        said = Message("assistant", text or "(nothing)")
-        self._messages = (*self._messages, said, Message("user", correction(self.asked.item)))
-        return None
+            answer = read_text(asked, text, last=last, cut=bool(reply.truncated))
+        if not answer.failed or error is not None or last:
+            break
+        messages = (*messages, Message("assistant", text or "(nothing)"), Message("user", correction(item)))
+    return replace(answer, tokens=tokens if counted else None)
 
 
 def read_text(asked: JudgeRequest, text: str, *, last: bool = True, cut: bool = False) -> Given:
@@ -113,11 +104,8 @@ class ServerJudge(_ChatJudge):
             self._server.limiter.ceiling = _IN_FLIGHT
         self._ready = max(_READY, 2 * self._server.limiter.ceiling)
         self.name = self._server.address.model
-
-    @property
-    def host(self) -> str:
+        self.host = self._server.address.root
         """Where the judged texts go."""
-        return self._server.address.root
 
     @property
     def trouble(self) -> Failure | None:
@@ -143,10 +131,13 @@ class ServerJudge(_ChatJudge):
             await self._server.disconnect()
 
     async def _interview(self, asked: JudgeRequest, feed: Feed) -> None:
-        interview, answer = Interview(asked), None
         try:
-            while answer is None:
-                answer = interview.take(await self._server.ask(interview.request()))
+            talk = interview(asked)
+            request = next(talk)
+            while True:
+                request = talk.send(await self._server.ask(request))
+        except StopIteration as finished:
+            answer = finished.value
         except Exception as error:  # a question that cannot be asked stays open; the run goes on
             answer = asked.fail(f"{type(error).__name__}: {error}"[:300])
         feed.deliver(asked, answer)
@@ -163,26 +154,29 @@ class HuggingFaceJudge(_ChatJudge):
         self.name = f"hf:{target}"
 
     def work(self, feed: Feed) -> None:
-        interviews: dict[Request, Interview] = {}
+        talks: dict[Request, tuple[JudgeRequest, Interview]] = {}
 
-        def begin(interview: Interview) -> Request:
-            request = interview.request()
-            interviews[request] = interview
-            return request
+        def begin(most: int, *, wait: float = 0.0) -> list[Request]:
+            begun = [(asked, interview(asked)) for asked in feed.take(most, wait=wait)]
+            new = {next(talk): (asked, talk) for asked, talk in begun}
+            talks.update(new)
+            return list(new)
 
         def deliver(request: Request, reply: Reply) -> Sequence[Request]:
             """Asks again, or hands over the answer and takes the next question: the batch stays full."""
-            interview = interviews.pop(request)
-            answer = interview.take(reply)
-            if answer is None:
-                return [begin(interview)]
-            feed.deliver(interview.asked, answer)
-            if feed.stopped:
-                self._model.cancel()
-            return [begin(Interview(asked)) for asked in feed.take(1)]
+            asked, talk = talks.pop(request)
+            try:
+                again = talk.send(reply)
+            except StopIteration as finished:
+                feed.deliver(asked, finished.value)
+                if feed.stopped:
+                    self._model.cancel()
+                return begin(1)
+            talks[again] = asked, talk
+            return [again]
 
         while not feed.stopped:
-            requests = [begin(Interview(asked)) for asked in feed.take(self._model.batch_size, wait=0.2)]
+            requests = begin(self._model.batch_size, wait=0.2)
             if requests:
                 try:
                     self._model.answer(requests, deliver)

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pytest_clinical_drift.judging.answers import words_of
 from pytest_clinical_drift.judging.chat import read_text
 from pytest_clinical_drift.judging.protocol import EVERYTHING, Given, JudgeRequest, OneByOne
 from pytest_clinical_drift.judging.questions import Question
-from pytest_clinical_drift.judging.raised_points import words_of
 from pytest_clinical_drift.judging.readings import FactLine, Forbidden, Reading
 from pytest_clinical_drift.subjects.base import Identity, typed_settings
 

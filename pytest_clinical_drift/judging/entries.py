@@ -1,7 +1,7 @@
 """What a reading says, entry by entry: each is checked against the text, unsure where its quotation does not occur."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 from pytest_clinical_drift.judging.answers import (
@@ -12,8 +12,8 @@ from pytest_clinical_drift.judging.answers import (
     RequestOutcome,
     against,
     enum_of,
+    occurs_in,
     plain_text,
-    quoted,
     strict_object,
     weigh,
 )
@@ -78,30 +78,31 @@ def about_entry(entry: Entry, source: str = "") -> About:
 
 def usable(reading: Reading, given: Mapping[str, Any]) -> bool:
     """Whether an answer has every part of its form; what lacks one is asked for again."""
-    wanted: dict[str, type] = {LISTED[kind]: list for kind in _LISTS.get(reading.kind, ())}
-    if reading.kind in _NAMED:
-        wanted[_NAMED[reading.kind]] = dict
-    if reading.kind == "reply":
-        wanted |= dict.fromkeys(("forbidden", "harm", *(("conflict",) if reading.earlier is not None else ())), dict)
-    if reading.kind == "conversation" and not reading.summary:  # another part may follow
-        wanted["standing"] = list
+    shapes, parts = {"object": dict, "array": list}, reading_schema(reading)["properties"]
+    wanted = {key: shapes[part["type"]] for key, part in parts.items() if part["type"] in shapes}
+    if reading.summary:  # no other part follows
+        wanted.pop("standing", None)
     return all(isinstance(given.get(key), shape) for key, shape in wanted.items()) and not _of_another(reading, given)
 
 
 def _of_another(reading: Reading, given: Mapping[str, Any]) -> bool:
     """Whether an answer names none of the facts or demands it was given: it is about another text, or about none."""
-    asked = {key.casefold() for _, key in _asked(reading) if key}
+    asked = {entry.key.casefold() for entry in _asked(reading) if entry.key}
     return bool(asked) and asked.isdisjoint(str(name).casefold() for name in _by_name(reading, given))
 
 
-def _asked(reading: Reading) -> list[tuple[str, str]]:
-    """Kind and key of what a reading has one entry of: its facts, its demands, and what the whole reply is asked."""
+def _asked(reading: Reading) -> list[Entry]:
+    """What a reading has one entry of, not yet answered: its facts, its demands, and what the whole reply is asked."""
+    turn = reading.turn
     if reading.kind == "summary":
-        return [("fact", line.fact) for line in reading.facts]
+        return [Entry("fact", turn, line.fact, UNSURE) for line in reading.facts]
     if reading.kind != "reply":
         return []
-    whole = {"forbidden": bool(reading.forbidden), "harm": True, "conflict": reading.earlier is not None}
-    return [(line.kind, line.id) for line in reading.demands] + [(kind, "") for kind in whole if whole[kind]]
+    pair = (reading.earlier_turn or 0, turn)
+    whole = [Entry("forbidden", turn, "", UNSURE)] if reading.forbidden else []
+    whole += [Entry("harm", turn, "", UNSURE)]
+    whole += [Entry("conflict", turn, "", UNSURE, turns=pair)] if reading.earlier is not None else []
+    return [*(Entry(line.kind, turn, line.id, UNSURE) for line in reading.demands), *whole]
 
 
 def _by_name(reading: Reading, given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -116,8 +117,8 @@ def entries_of(reading: Reading, answer: ReadingAnswer) -> list[Entry]:
     """
     given = {} if answer.failed or _of_another(reading, answer.given) else answer.given
     entries = [
-        _checked(reading, kind, key, _by_name(reading, given).get(key) if key else given.get(kind))
-        for kind, key in _asked(reading)
+        _checked(reading, asked, _by_name(reading, given).get(asked.key) if asked.key else given.get(asked.kind))
+        for asked in _asked(reading)
     ]
     for kind in _LISTS.get(reading.kind, ()):
         items = _list(given, LISTED[kind])
@@ -130,11 +131,7 @@ def entries_of(reading: Reading, answer: ReadingAnswer) -> list[Entry]:
 
 def unread_entries(reading: Reading) -> list[Entry]:
     """Entries as if everything were cleared, for judges that read nothing: rules say what is asked about."""
-    return [
-        Entry(kind, reading.turn, key, KINDS[kind][0], turns=_pair(reading, kind))
-        for kind, key in _asked(reading)
-        if kind != "harm"
-    ]
+    return [replace(asked, answer=KINDS[asked.kind][0]) for asked in _asked(reading) if asked.kind != "harm"]
 
 
 def missing(reading: Reading, kind: str) -> Entry:
@@ -159,26 +156,24 @@ def standing_advice(reading: Reading, answer: ReadingAnswer) -> list[StandingAdv
     standing = []
     for item in items:
         turn, quote = item.get("turn"), plain_text(item.get("quote"))
-        if _is_turn(turn) and (quoted(item, reading.reply_of(turn)) or (turn, quote) in reading.standing):
+        if _is_turn(turn) and (
+            occurs_in(item.get("quote"), reading.reply_of(turn)) or (turn, quote) in reading.standing
+        ):
             standing.append(StandingAdvice(turn, quote))
     return standing
 
 
-def _pair(reading: Reading, kind: str) -> tuple[int, int] | None:
-    return (reading.earlier_turn or 0, reading.turn) if kind == "conflict" else None
-
-
-def _checked(reading: Reading, kind: str, key: str, item: object) -> Entry:
+def _checked(reading: Reading, asked: Entry, item: object) -> Entry:
     """An entry that is asked for, held to the answers of its kind and to the text."""
-    turns = _pair(reading, kind)
     if isinstance(item, str):
         item = {"answer": item}
     if not isinstance(item, Mapping):
-        return Entry(kind, reading.turn, key, UNSURE, turns=turns, doubt="missing" if item is None else "malformed")
-    said = weigh(kind, item, reading.text, reading.earlier if kind == "conflict" else None)
-    if said.answer == "absent" and any(line.fact == key and line.ended for line in reading.facts):
-        return Entry(kind, reading.turn, key, "retained")  # what has ended need not be mentioned
-    return Entry(kind, reading.turn, key, said.answer, said.quote, said.earlier_quote, said.reason, turns, said.doubt)
+        return replace(asked, doubt="missing" if item is None else "malformed")
+    said = weigh(asked.kind, item, reading.text, reading.earlier if asked.kind == "conflict" else None)
+    if said.answer == "absent" and any(line.fact == asked.key and line.ended for line in reading.facts):
+        return replace(asked, answer="retained")  # what has ended need not be mentioned
+    words = said.quote, said.earlier_quote, said.reason
+    return Entry(asked.kind, asked.turn, asked.key, said.answer, *words, turns=asked.turns, doubt=said.doubt)
 
 
 def _found(reading: Reading, kind: str, item: Mapping[str, Any]) -> Entry:
@@ -187,18 +182,19 @@ def _found(reading: Reading, kind: str, item: Mapping[str, Any]) -> Entry:
     if kind in ("invented", "misreported"):  # it is about the words that it quotes
         grave = "invented" if item.get("grade") == "minor" else "severe"
         answer, text = (grave, reading.text) if kind == "invented" else (kind, reading.summary)
-        doubt = "" if quoted(item, text) else "quote"
+        doubt = "" if occurs_in(item.get("quote"), text) else "quote"
         return Entry(kind, reading.turn, quote, UNSURE if doubt else answer, quote, "", reason, doubt=doubt)
     if kind == "course":
         before, answer, turns = "", str(item.get("answer")), _span(item.get("turns"), reading)
-        occurs = any(quoted(item, line.reply) for line in reading.turns if turns and turns[0] <= line.turn <= turns[1])
+        shown = [line.reply for line in reading.turns if turns and turns[0] <= line.turn <= turns[1]]
+        occurs = any(occurs_in(item.get("quote"), reply) for reply in shown)
     else:
         answer = "contradiction" if item.get("answer") == "contradiction" else "severe"
         turns = _span([item.get("earlier"), item.get("later")], reading)
         earlier, later = turns or (0, 0)
         turns = turns if earlier < later else None
         known = reading.reply_of(earlier) or " … ".join(s.quote for s in reading.standing if s.turn == earlier)
-        occurs = quoted(item, reading.reply_of(later)) and quoted(item, known, "earlier_quote")
+        occurs = occurs_in(item.get("quote"), reading.reply_of(later)) and occurs_in(item.get("earlier_quote"), known)
     doubt = "malformed" if turns is None or answer not in AGAINST[kind] else "" if occurs else "quote"
     turn = turns[1] if turns else reading.turn
     return Entry(kind, turn, "", UNSURE if doubt else answer, quote, before, reason, turns, doubt)

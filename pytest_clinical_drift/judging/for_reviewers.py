@@ -13,10 +13,9 @@ from pytest_clinical_drift.judging.labelled import GROUP_OF
 from pytest_clinical_drift.judging.pdsqi import Rating
 from pytest_clinical_drift.judging.procedure import ConversationJudgement, settled_points
 from pytest_clinical_drift.judging.questions import Question, question_for
-from pytest_clinical_drift.judging.raised_points import points_of
+from pytest_clinical_drift.judging.raised_points import points_of, raises_of
 from pytest_clinical_drift.judging.readings import messages_of, readings_of, windows_of
 from pytest_clinical_drift.judging.reviews import Reviews
-from pytest_clinical_drift.judging.rule_raises import raises_of
 from pytest_clinical_drift.judging.rulings import Raised, Ruling, State, with_person
 from pytest_clinical_drift.transcript import Transcript
 

@@ -52,8 +52,7 @@ class JudgePolicy:
 def procedure_of(judges: Sequence[Judge], policy: JudgePolicy) -> Judges:
     """How judges are used: the first reads, the last answers single questions."""
     reads = not judges[0].kinds.isdisjoint(READINGS)
-    wordings = (1, 2) if policy.readings == 2 else (1,)
-    return Judges(judges[0].name, judges[-1].name, wordings, reads, kinds=judges[-1].kinds)
+    return Judges(judges[0].name, judges[-1].name, (1, 2)[: policy.readings], reads, kinds=judges[-1].kinds)
 
 
 def make_judges(specs: Sequence[str], settings: Mapping[str, str]) -> tuple[list[Judge], JudgeOptions]:

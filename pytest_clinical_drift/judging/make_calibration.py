@@ -113,7 +113,7 @@ def make_calibration(
     say: Say | None = None,
 ) -> Calibration:
     """Measure a judge now, in one attempt; requests are always sent anew."""
-    queue = JudgeQueue(*judges, fresh=True)
+    queue = JudgeQueue(*judges)
     last = time.monotonic()
 
     def tell() -> None:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product, zip_longest
 
-from pytest_clinical_drift.judging.answers import UNSURE
+from pytest_clinical_drift.judging.answers import UNSURE, same_words
 from pytest_clinical_drift.judging.entries import LISTED, About, Entry, about_entry
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS, Labelled
 from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all, settle
 from pytest_clinical_drift.judging.questions import Question, question_for
 from pytest_clinical_drift.judging.queue import JudgeQueue
-from pytest_clinical_drift.judging.raised_points import Point, raised_points, same_words
+from pytest_clinical_drift.judging.raised_points import Point, raised_points
 from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
 from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.metrics.intervals import clustered_limits

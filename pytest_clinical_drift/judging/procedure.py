@@ -5,12 +5,12 @@ run, its canaries and calibration, whoever asks and however many requests are in
 """
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer
+from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer, words_of
 from pytest_clinical_drift.judging.entries import (
     About,
     Entry,
@@ -22,25 +22,21 @@ from pytest_clinical_drift.judging.entries import (
     unread_entries,
 )
 from pytest_clinical_drift.judging.protocol import Given, JudgeRequest
-from pytest_clinical_drift.judging.raised_points import Point, Read, counted_entries, points_of, words_of
-from pytest_clinical_drift.judging.readings import Reading, StandingAdvice
-from pytest_clinical_drift.judging.rulings import (
-    Opinion,
-    Ruling,
-    first_wordings,
-    needs_second,
-    state_of,
-    telling,
+from pytest_clinical_drift.judging.raised_points import (
+    Point,
+    Read,
+    audited_points,
+    counted_entries,
+    points_of,
+    quote_doubts,
 )
+from pytest_clinical_drift.judging.readings import Reading, StandingAdvice
+from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, needs_second, state_of, telling
 
 T = TypeVar("T")
 Answers = Mapping[tuple[str, int, str], Given]
 Procedure = Generator[list[JudgeRequest], Answers, T]
 """Yields what is to be asked, is sent the answers to it, returns its result."""
-QuoteCheck = Callable[[Read], frozenset[About]]
-"""Retained facts whose quotation shares nothing with the fact."""
-AuditDraw = Callable[[Read, Sequence[Point]], list[Point]]
-"""Cleared entries that are asked about all the same, besides the points already known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,23 +165,24 @@ def settled_points(points: Iterable[Point]) -> tuple[SettledPoint, ...]:
 def settle(points: Iterable[Point], judges: Judges) -> Procedure[dict[About, Ruling]]:
     """Put the questions of points, the second wording where the first calls for it; what they amount to."""
     every = list(points)
-    leading = [point for point in every if point.follows is None]
+    leading = [point for point in every if not point.follows]
     asked = [point for point in leading if point.kind in judges.kinds and not point.question.whole]
-    first = yield [JudgeRequest(p.question, w) for p in asked for w in first_wordings(p.raised)]
+    # of what the reading left unsure both wordings decide
+    first = yield [JudgeRequest(p.question, w) for p in asked for w in ((1, 2) if p.raised is Raised.UNSURE else (1,))]
     again = [p for p in asked if needs_second(p.raised, p.kind, _said(first, p).get(1))]
     second = yield [JudgeRequest(point.question, 2) for point in again]
     answers = {**first, **second}
     rulings = {point.about: _ruling(point, _said(answers, point), judges) for point in leading}
-    followers = [(point, point.follows) for point in every if point.follows is not None]
+    followers = [point for point in every if point.follows]
     # what is settled around them does not agree: they have questions of their own
-    alone = [p for p, _ in followers if len({rulings[about].state for about in p.beside}) > 1]
+    alone = [point for point in followers if len({rulings[about].state for about in point.follows}) > 1]
     if alone:
-        rulings |= yield from settle([replace(point, follows=None) for point in alone], judges)
-    for point, leader in followers:
+        rulings |= yield from settle([replace(point, follows=()) for point in alone], judges)
+    for point in followers:
         if point.about not in rulings:
-            led = rulings[leader]
-            taken = [replace(o, asked_at=int(leader[1])) for o in led.opinions if not o.reading]
-            opinions = (*_read_opinion(point, judges), *taken)
+            led, turn = rulings[point.follows[0]], int(point.follows[0][1])
+            taken = [replace(opinion, asked_at=turn) for opinion in led.opinions if not opinion.reading]
+            opinions = (*_opinions(point, {}, judges), *taken)
             rulings[point.about] = Ruling(point.question.id, point.kind, led.state, led.answer, point.raised, opinions)
     return rulings
 
@@ -196,32 +193,26 @@ def _said(answers: Answers, point: Point) -> dict[int, Answer]:
     return {wording: answer for wording, answer in given.items() if isinstance(answer, Answer)}
 
 
-def _read_opinion(point: Point, judges: Judges) -> list[Opinion]:
-    return [_opinion(judges.reader, 1, point.entry)] if point.entry is not None and judges.reads else []
-
-
-def _opinion(judge: str, wording: int, said: Entry | Answer) -> Opinion:
-    failed = said.failed if isinstance(said, Answer) else ""
-    return Opinion(
-        judge,
-        wording,
-        said.answer,
-        said.quote,
-        failed or said.reason,
-        said.earlier_quote,
-        reading=isinstance(said, Entry),
-        doubt="failed" if failed else said.doubt,
-    )
+def _opinions(point: Point, said: Mapping[int, Answer], judges: Judges) -> list[Opinion]:
+    """That of the reading, where it was read, and those of the wordings."""
+    opinions = []
+    if judges.reads and (e := point.entry) is not None:
+        read = Opinion(judges.reader, 1, e.answer, e.quote, e.reason, e.earlier_quote, reading=True, doubt=e.doubt)
+        opinions.append(read)
+    for wording, a in said.items():
+        reason, doubt = (a.failed, "failed") if a.failed else (a.reason, a.doubt)
+        opinions.append(Opinion(judges.questioner, wording, a.answer, a.quote, reason, a.earlier_quote, doubt=doubt))
+    return opinions
 
 
 def _ruling(point: Point, said: Mapping[int, Answer], judges: Judges) -> Ruling:
     state = state_of(
         point.raised, point.kind, said.get(1), said.get(2), rule_confirms=point.rule_confirms, alone=judges.alone
     )
-    read = _read_opinion(point, judges)
-    answer = telling(point.kind, state, read[0].answer if read else UNSURE, [a.answer for a in said.values()])
-    opinions = (*read, *(_opinion(judges.questioner, wording, answered) for wording, answered in said.items()))
-    return Ruling(point.question.id, point.kind, state, answer, point.raised, opinions)
+    opinions = _opinions(point, said, judges)
+    read = next((opinion.answer for opinion in opinions if opinion.reading), UNSURE)
+    answer = telling(point.kind, state, read, [answered.answer for answered in said.values()])
+    return Ruling(point.question.id, point.kind, state, answer, point.raised, tuple(opinions))
 
 
 def judge_single(case: Case, reading: Reading | None, judges: Judges) -> Procedure[SingleJudgement | None]:
@@ -241,15 +232,16 @@ def judge_conversation(
     raises: Mapping[About, bool],
     judges: Judges,
     *,
-    quote_check: QuoteCheck | None = None,
-    audit: AuditDraw | None = None,
+    check_quotes: bool = False,
+    audit: Mapping[str, float] = {},
+    repeat: int = 0,
 ) -> Procedure[ConversationJudgement]:
-    """Read every text of a conversation and settle what was raised."""
+    """Read every text of a conversation and settle what was raised; `audit` is the share of each kind asked about."""
     read, raw = yield from read_all(readings, judges)
     read += yield from read_windows(windows, judges)
-    doubts = quote_check(read) if quote_check is not None and judges.reads else frozenset()
+    doubts = quote_doubts(case, read) if check_quotes and judges.reads else frozenset()
     points = points_of(case, read, raises, doubts)
-    drawn = audit(counted_entries(case, read), points) if audit is not None else []
+    drawn = audited_points(audit, repeat, counted_entries(case, read), points)
     rulings = yield from settle([*points, *drawn], judges)
     opinions = [opinion for point in points for opinion in rulings[point.about].opinions]
     own = sum(not opinion.reading and not opinion.asked_at for opinion in opinions)

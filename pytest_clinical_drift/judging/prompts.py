@@ -30,6 +30,8 @@ _texts = partial(load_data, "prompts/judge_prompts")
 _reading_texts = partial(load_data, "prompts/reading_prompts")
 _GIVEN = ("RECORD", "PATIENT")
 """Texts that the model under test did not write."""
+_ABOUT_WORDS = ("invented", "misreported")
+"""Kinds of question on words of a summary, which the model wrote too."""
 
 
 def prompt_version() -> str:
@@ -39,30 +41,46 @@ def prompt_version() -> str:
 
 def messages_for(item: Question | Reading, wording: int) -> tuple[Message, ...]:
     """The whole prompt of a question or reading, as a judge that is a chat model gets it."""
+    texts = {"RECORD": item.record, "PATIENT": item.patient, "EARLIER": item.earlier or ""}
+    if item.text or item.kind != "conversation":
+        texts["TEXT"] = item.text
     if isinstance(item, Reading):
-        return Message("system", reading_instructions(item.kind, wording)), Message("user", _reading_material(item))
-    return Message("system", instructions(item.kind, wording)), Message("user", _question_material(item, wording))
+        texts |= {
+            "STANDING": "\n".join(f"Turn {line.turn}: {line.quote}" for line in item.standing),
+            "TURNS": "\n\n".join(
+                f"Turn {t.turn}. The patient: {t.patient}\n\nTurn {t.turn}. The model: {t.reply}" for t in item.turns
+            ),
+            "SUMMARY": item.summary,
+        }
+        shown, _ = _fenced(texts, "summary" if item.kind in ("summary", PDSQI) else "reply", item.id)
+        asked = _lists(item)
+    else:
+        texts["REPLIES"] = item.replies or ""
+        judged = "summary" if item.kind in ("fact", *_ABOUT_WORDS) else "later reply" if item.earlier else "reply"
+        judged = "replies of these turns" if item.kind == "course" else judged
+        shown, fence = _fenced(texts, judged, f"{item.id}/{wording}", item.statement or "")
+        asked = [_point(item, fence)]
+    material = "\n\n".join((*shown, *asked, _texts()["last"]))
+    return Message("system", instructions(item.kind, wording)), Message("user", material)
 
 
 def instructions(kind: str, wording: int) -> str:
-    """What a judge is told before it sees anything: the same for every question of a kind, so that servers share it."""
+    """What a judge is told before it sees anything: the same for every item of a kind, so that servers share it."""
     texts = _texts()
-    form = texts["form"].format(
-        earlier='"earlier_quote": "…", ' if kind == "conflict" else "",
-        answers=_answers(kind, wording),
-        both=' (and "earlier_quote" one from EARLIER)' if kind == "conflict" else "",
-        wordless=", ".join(answer for answer in KINDS[kind] if answer not in QUOTED),
-    )
-    return f"{texts['frame'][wording]}\n\n{texts['tasks'][kind][wording]}\n\n{form}"
-
-
-def reading_instructions(kind: str, wording: int) -> str:
-    """The same for every reading of a kind."""
     if kind == PDSQI:
-        texts = load_data("prompts/pdsqi_prompts")
-        return f"{_texts()['frame'][wording]}\n\n{texts['wordings'][wording]}\n\n{texts['form']}"
-    texts = _reading_texts()
-    return f"{_texts()['frame'][wording]}\n\n{texts['readings'][kind][wording]}\n\n{texts['quotes']}"
+        rating = load_data("prompts/pdsqi_prompts")
+        task, form = rating["wordings"][wording], rating["form"]
+    elif kind in READINGS:
+        task, form = _reading_texts()["readings"][kind][wording], _reading_texts()["quotes"]
+    else:
+        task = texts["tasks"][kind][wording]
+        form = texts["form"].format(
+            earlier='"earlier_quote": "…", ' if kind == "conflict" else "",
+            answers=_answers(kind, wording),
+            both=' (and "earlier_quote" one from EARLIER)' if kind == "conflict" else "",
+            wordless=", ".join(answer for answer in KINDS[kind] if answer not in QUOTED),
+        )
+    return f"{texts['frame'][wording]}\n\n{task}\n\n{form}"
 
 
 def _answers(kind: str, wording: int = 1) -> str:
@@ -78,46 +96,10 @@ def correction(item: Question | Reading) -> str:
     return str(_texts()["again"].format(answers=_answers(item.kind)))
 
 
-def _question_material(question: Question, wording: int) -> str:
-    about_words = question.kind in ("invented", "misreported")
-    judged = "summary" if about_words or question.kind == "fact" else "later reply" if question.earlier else "reply"
-    shown, fence = _fenced(
-        {
-            "RECORD": question.record,
-            "PATIENT": question.patient,
-            "EARLIER": question.earlier or "",
-            "REPLIES": question.replies or "",
-            "TEXT": question.text,
-        },
-        "replies of these turns" if question.kind == "course" else judged,
-        f"{question.id}/{wording}",
-        extra=question.statement or "",
-    )
-    statement = fence("STATEMENT", question.statement or "") if about_words else question.statement or ""
-    return "\n\n".join((*shown, _point(question, statement), _texts()["last"]))
-
-
-def _reading_material(reading: Reading) -> str:
-    texts = {
-        "RECORD": reading.record,
-        "PATIENT": reading.patient,
-        "STANDING": "\n".join(f"Turn {item.turn}: {item.quote}" for item in reading.standing),
-        "TURNS": "\n\n".join(
-            f"Turn {t.turn}. The patient: {t.patient}\n\nTurn {t.turn}. The model: {t.reply}" for t in reading.turns
-        ),
-        "EARLIER": reading.earlier or "",
-        "TEXT": reading.text,
-        "SUMMARY": reading.summary,
-    }
-    judged = "summary" if reading.kind in ("summary", PDSQI) else "reply"
-    shown, _ = _fenced(texts, judged, reading.id, empty=() if reading.kind == "conversation" else ("TEXT",))
-    return "\n\n".join((*shown, *_lists(reading), _texts()["last"]))
-
-
 def _fenced(
-    texts: dict[str, str], judged: str, seed: str, *, extra: str = "", empty: tuple[str, ...] = ("TEXT",)
+    texts: dict[str, str], judged: str, seed: str, extra: str = ""
 ) -> tuple[list[str], Callable[[str, str], str]]:
-    """The texts with their titles, each between fences; what is empty is left out, but for those in `empty`."""
+    """The texts with their titles, each between fences; what is empty is left out, but for the text that is judged."""
     everything = "".join((*texts.values(), extra))
 
     def code_of(source: str) -> str:
@@ -136,17 +118,17 @@ def _fenced(
     parts = []
     for group in ("given", "written"):
         names = [name for name in titles if (name in _GIVEN) == (group == "given") and name in texts]
-        shown = [f"{titles[name]}:\n{fence(name, texts[name])}" for name in names if texts[name] or name in empty]
+        shown = [f"{titles[name]}:\n{fence(name, texts[name])}" for name in names if texts[name] or name == "TEXT"]
         if shown:
             parts += [_texts()[group].format(code=codes[group]), *shown]
     return parts, fence
 
 
-def _point(question: Question, statement: str) -> str:
+def _point(question: Question, fence: Callable[[str, str], str]) -> str:
     """What exactly is asked; it stands last, after everything that could speak against it."""
-    words = _texts()["points"]
+    words, said = _texts()["points"], question.statement or ""
     return str(words["ended" if question.ended else question.kind]).format(
-        statement=statement,
+        statement=fence("STATEMENT", said) if question.kind in _ABOUT_WORDS else said,
         earlier=words["earlier"].format("; ".join(question.replaced)) if question.replaced else "",
         essential=words["essential"].format("; ".join(question.essential)) if question.essential else "",
         demand=question.demand,

@@ -45,12 +45,10 @@ class JudgeRequest:
 class Feed:
     """Requests that wait for an answer; more may come while a judge works. Shared between two threads."""
 
-    def __init__(self, deliver: Callable[[JudgeRequest, Given], None]) -> None:
-        """`deliver` takes an answer."""
-        self._deliver = deliver
+    def __init__(self, deliver: Callable[[JudgeRequest, Given], object]) -> None:
+        self.deliver = deliver
+        """Hands over an answer."""
         self._waiting: list[JudgeRequest] = []
-        self._owed: dict[tuple[str, int, str], JudgeRequest] = {}
-        """Not yet answered, taken or not."""
         self._news = threading.Condition()
         self.stopped = False
         """Nobody waits any more: end at once."""
@@ -59,7 +57,6 @@ class Feed:
         """All of them at once, so that a judge that works in batches finds a whole one."""
         with self._news:
             self._waiting.extend(asked)
-            self._owed.update({item.key: item for item in asked})
             self._news.notify_all()
 
     def stop(self) -> None:
@@ -67,27 +64,13 @@ class Feed:
             self.stopped = True
             self._news.notify_all()
 
-    def take(self, most: int, *, wait: float = 0.0) -> list[JudgeRequest]:
+    def take(self, most: int | None, *, wait: float = 0.0) -> list[JudgeRequest]:
         """Up to a number of what waits, after so many seconds if nothing does; each has to be delivered."""
         with self._news:
             if wait and not self._waiting and not self.stopped:
                 self._news.wait(wait)
-            taken, self._waiting = self._waiting[:most], self._waiting[most:]
+            taken, self._waiting = self._waiting[:most], self._waiting[most:] if most is not None else []
             return taken
-
-    def deliver(self, asked: JudgeRequest, answer: Given) -> None:
-        """Hand over an answer."""
-        with self._news:
-            self._owed.pop(asked.key, None)
-        self._deliver(asked, answer)
-
-    def abandon(self, why: str) -> None:
-        """Nobody works on it any more: whatever is owed has failed."""
-        with self._news:
-            unsent = {asked.key for asked in self._waiting}
-            owed, self._owed, self._waiting = list(self._owed.values()), {}, []
-        for asked in owed:
-            self._deliver(asked, asked.fail(why, unsent=asked.key in unsent))
 
 
 class Judge(Protocol):

@@ -1,6 +1,11 @@
 """Puts what many procedures ask to the judges, all in flight at once, and takes each further with the answers."""
 
 import contextlib
+import dataclasses
+import datetime
+import hashlib
+import json
+import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
@@ -10,12 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.errors import Failure, SubjectError
-from pytest_clinical_drift.judging.answer_store import AnswerStore
+from pydantic import TypeAdapter
+
+from pytest_clinical_drift.conversation.store import connect, make_folder
+from pytest_clinical_drift.errors import Failure, InputError, SubjectError
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.procedure import Procedure
 from pytest_clinical_drift.judging.prompts import prompt_hash
-from pytest_clinical_drift.judging.protocol import Feed, Given, Judge, JudgeRequest
+from pytest_clinical_drift.judging.protocol import Feed, Given, Item, Judge, JudgeRequest
 
 _GIVEN_UP_AFTER = 40
 """Failures in a row, without one answer between them, after which a judge is not asked any more."""
@@ -23,6 +30,11 @@ _STOPPED_AFTER = 3
 """Outages in a row at the end of a run by which a judge has stopped answering; fewer may be chance."""
 OFFLINE = "not in the store, and nobody is asked (offline=true)"
 _Key = tuple[str, int, str]
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS answers "
+    "(key TEXT PRIMARY KEY, created TEXT NOT NULL, answer TEXT NOT NULL) WITHOUT ROWID"
+)
+_STORED: TypeAdapter[Given] = TypeAdapter(Given)
 
 
 @dataclass(slots=True)
@@ -72,76 +84,66 @@ class Count:
             self.sent_tokens.update(used if sent else ())
 
 
-class _Line:
-    """One judge with its feed, its thread and its part of the store."""
+class AnswerStore:
+    """Answers already given, in the run's store: nothing is asked twice, and a verdict can be reproduced offline."""
 
-    def __init__(self, judge: Judge, store: AnswerStore, deliver: Callable[[JudgeRequest, Given], None]) -> None:
-        self.judge, self.store = judge, store
-        self.feed = Feed(deliver)
+    def __init__(self, path: Path | None, judge: str) -> None:
+        """`judge` is the fingerprint of who answers and of the prompts; without a path answers live in memory."""
+        self._judge = judge
+        self._guard = threading.Lock()
+        try:
+            if path is not None:
+                make_folder(path.parent)
+            self._rows = connect(path or ":memory:")
+            self._rows.execute(_TABLE)
+        except (sqlite3.Error, OSError) as error:
+            raise InputError(f"--drift-store {path}: cannot be used as a store ({error})") from None
+
+    def get(self, item: Item, wording: int) -> Given | None:
+        with self._guard, contextlib.suppress(sqlite3.Error, ValueError):
+            row = self._rows.execute("SELECT answer FROM answers WHERE key = ?", (self._key(item, wording),)).fetchone()
+            return _STORED.validate_python(json.loads(row[0])) if row is not None else None
+        return None
+
+    def put(self, item: Item, wording: int, answer: Given) -> None:
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        with self._guard, contextlib.suppress(sqlite3.Error, TypeError, ValueError):
+            row = (self._key(item, wording), now, json.dumps(dataclasses.asdict(answer), ensure_ascii=True))
+            self._rows.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", row)
+
+    def close(self) -> None:
+        with self._guard, contextlib.suppress(sqlite3.Error):
+            self._rows.close()
+
+    def _key(self, item: Item, wording: int) -> str:
+        return hashlib.sha256(f"{self._judge}/{item.id}/{wording}".encode()).hexdigest()
+
+
+class _Line(Feed):
+    """What one judge is asked, with its thread, its part of the store, and how it answers."""
+
+    def __init__(self, judge: Judge, store: Path | None, deliver: Callable[[JudgeRequest, Given], None]) -> None:
+        super().__init__(deliver)
+        self.judge = judge
+        self.store = AnswerStore(store, judge.identity().fingerprint(prompt_hash()))
+        self.thread: threading.Thread | None = None
         self.failures = 0
         self.outages = 0
         """In a row."""
         self.error = ""
         """Of the latest outage."""
         self.given_up = ""
-        self._broken = ""
-        """Why its thread has ended: nobody works on the feed any more."""
-        self._thread: threading.Thread | None = None
-
-    def put(self, asked: Sequence[JudgeRequest]) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="clinical-drift-judge", daemon=True)
-            self._thread.start()
-        self.feed.put(asked)
-        if self._broken:
-            self.feed.abandon(self._broken)
-
-    def _run(self) -> None:
-        try:
-            self.judge.work(self.feed)
-        except BaseException as error:  # whatever ended this thread is an outage of the judge, not of the run
-            self.given_up = self._broken = f"the judge broke off ({type(error).__name__}: {error})"[:300]
-            self.feed.abandon(self._broken)
-
-    def took(self, answer: Given) -> None:
-        """Note whether an answer came, and give the judge up after too many failures."""
-        self.failures = self.failures + 1 if answer.failed else 0
-        self.outages = self.outages + 1 if answer.outage else 0
-        self.error = answer.failed if answer.outage else self.error
-        if self.failures >= _GIVEN_UP_AFTER and not self.given_up:
-            self.given_up = f"the judge was given up after {self.failures} failures in a row ({answer.failed})"
-
-    def unsent(self, asked: JudgeRequest, why: str, *, offline: bool = False) -> Given:
-        """The answer to a request that is not sent; a judge that answers, but not usably, is not an outage."""
-        return asked.fail(why, outage=self.outages > 0 or offline, unsent=True)
-
-    def stop(self, *, close: bool) -> None:
-        self.feed.stop()
-        if self._thread is not None:
-            self._thread.join(timeout=10)
-        if close:
-            self.judge.close()
-        self.store.close()
 
 
 class JudgeQueue:
     def __init__(
-        self,
-        reader: Judge,
-        questioner: Judge | None = None,
-        *,
-        store: Path | None = None,
-        offline: bool = False,
-        fresh: bool = False,
+        self, reader: Judge, questioner: Judge | None = None, *, store: Path | None = None, offline: bool = False
     ) -> None:
-        """Without a `store` answers live as long as the queue.
-
-        `offline`: only stored answers are used, nobody is asked; `fresh`: stored answers are not used.
-        """
+        """Without a `store` answers live as long as the queue; `offline`: only stored answers are used."""
         self._guard = threading.RLock()
-        self._lines = {"reader": self._line(reader, store)}
-        self._lines["questioner"] = self._lines["reader"] if questioner is None else self._line(questioner, store)
-        self._offline, self._fresh = offline, fresh
+        first = _Line(reader, store, self._take)
+        self._lines = {"reader": first, "questioner": _Line(questioner, store, self._take) if questioner else first}
+        self._offline = offline
         self.on_progress: Callable[[Count], object] | None = None
         """Hears of every answer, on whichever thread it comes."""
         self.spent: Callable[[], Failure | None] = lambda: None
@@ -149,12 +151,11 @@ class JudgeQueue:
         self._over = ""
         self.count = Count()
         self._answers: dict[_Key, Future[Given]] = {}
+        self._pending: dict[_Key, JudgeRequest] = {}
+        """Not yet answered."""
         self._results: dict[Hashable, Future[Any]] = {}
         self._stopped = False
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="clinical-drift-procedure")
-
-    def _line(self, judge: Judge, store: Path | None) -> _Line:
-        return _Line(judge, AnswerStore(store, judge.identity().fingerprint(prompt_hash())), self._take)
 
     # ---- for those who ask
 
@@ -179,7 +180,12 @@ class JudgeQueue:
         self._stopped = True
         self._worker.shutdown(wait=False, cancel_futures=True)
         for line in dict.fromkeys(self._lines.values()):
-            line.stop(close=close)
+            line.stop()
+            if line.thread is not None:
+                line.thread.join(timeout=10)
+            if close:
+                line.judge.close()
+            line.store.close()
 
     def outage(self) -> Outage | None:
         """What the judges left without an answer; None where they answered everything."""
@@ -196,77 +202,99 @@ class JudgeQueue:
     def _advance(self, procedure: Procedure[Any], wanted: Sequence[_Key] | None, result: Future[Any]) -> None:
         """Send a procedure the answers that it waited for, until it waits for others or ends."""
         try:
-            while True:
+            while (missing := self._missing(wanted or ())) is None:
                 answers = {key: self._answers[key].result() for key in wanted or ()}
                 if self._over and any(answer.failed == self._over for answer in answers.values()):
                     raise SubjectError(self._over)
                 asks = next(procedure) if wanted is None else procedure.send(answers)
                 wanted = [ask.key for ask in asks]
                 self._ask(asks)
-                if self._waits(procedure, wanted, result):
-                    return
         except StopIteration as finished:
             result.set_result(finished.value)
         except BaseException as error:
             result.set_exception(error)
+        else:
+            # emptied by the answer, which is kept as long as the queue, and with it all that this holds
+            left = [(procedure, wanted, result)]
 
-    def _waits(self, procedure: Procedure[Any], wanted: Sequence[_Key], result: Future[Any]) -> bool:
-        """Whether answers are missing; the last of them takes the procedure further."""
-        missing = [self._answers[key] for key in dict.fromkeys(wanted) if not self._answers[key].done()]
-        # emptied by the last answer: answers are kept as long as the queue, and with them all that this holds
-        left = [(procedure, wanted, result), *[None] * (len(missing) - 1)]
-
-        def arrived(_: Future[Given]) -> None:
-            if (waiting := left.pop()) is not None:
+            def arrived(_: Future[Given]) -> None:
                 with contextlib.suppress(RuntimeError):  # nobody is waiting
-                    self._worker.submit(self._advance, *waiting)
+                    self._worker.submit(self._advance, *left.pop())
 
-        for answer in missing:
-            answer.add_done_callback(arrived)
-        return bool(missing)
+            missing.add_done_callback(arrived)
+
+    def _missing(self, wanted: Sequence[_Key]) -> Future[Given] | None:
+        """The last answer that is not there yet: it is looked again when it comes."""
+        return next((answer for key in reversed(wanted) if not (answer := self._answers[key]).done()), None)
 
     def _ask(self, asks: Sequence[JudgeRequest]) -> None:
         """Put to the judges what was not asked before, is not stored, and is not certain to fail."""
-        fresh: dict[str, list[JudgeRequest]] = {}
         with self._guard:
+            fresh: dict[str, list[JudgeRequest]] = {}
             for ask in asks:
                 if ask.key in self._answers:
                     continue
-                self._answers[ask.key] = Future()
+                self._answers[ask.key], self._pending[ask.key] = Future(), ask
                 self.count.asked += 1
                 self.count.kinds[ask.item.kind] += 1
                 line = self._lines[ask.to]
-                stored = None if self._fresh else line.store.get(ask.item, ask.wording)
-                if stored is None:
-                    self._refuse_if_spent(line)
-                if stored is not None:
+                if (stored := line.store.get(ask.item, ask.wording)) is not None:
                     self._deliver(ask, stored, reused=True)
-                elif why := line.given_up or (OFFLINE if self._offline else ""):
-                    self._deliver(ask, line.unsent(ask, why, offline=self._offline))
+                    continue
+                self._refuse_if_spent(line)
+                if line.given_up or self._offline:
+                    self._refuse(ask, line)
                 else:
                     fresh.setdefault(ask.to, []).append(ask)
-        for to, asked in fresh.items():
-            self._lines[to].put(asked)
+            for to, asked in fresh.items():
+                line = self._lines[to]
+                line.put(asked)
+                if line.thread is None:
+                    line.thread = threading.Thread(
+                        target=self._run, args=(line,), name="clinical-drift-judge", daemon=True
+                    )
+                    line.thread.start()
+
+    def _run(self, line: _Line) -> None:
+        """A judge's thread."""
+        try:
+            line.judge.work(line)
+        except BaseException as error:  # whatever ended this thread is an outage of the judge, not of the run
+            with self._guard:  # from now on nothing is put into the line
+                line.given_up = f"the judge broke off ({type(error).__name__}: {error})"[:300]
+                unsent = {ask.key for ask in line.take(None)}
+                for ask in [ask for ask in self._pending.values() if self._lines[ask.to] is line]:
+                    self._take(ask, ask.fail(line.given_up, unsent=ask.key in unsent))
 
     def _refuse_if_spent(self, line: _Line) -> None:
         if not line.given_up and (over := self.spent()):
             line.given_up = self._over = str(over)
 
+    def _refuse(self, asked: JudgeRequest, line: _Line) -> None:
+        """Nothing is sent; that a judge answers, but not usably, is no outage."""
+        outage = line.outages > 0 or self._offline
+        self._deliver(asked, asked.fail(line.given_up or OFFLINE, outage=outage, unsent=True))
+
     def _take(self, asked: JudgeRequest, answer: Given) -> None:
         """An answer arrives from a judge."""
         line = self._lines[asked.to]
-        line.took(answer)
+        line.failures = line.failures + 1 if answer.failed else 0
+        line.outages = line.outages + 1 if answer.outage else 0
+        if answer.outage:
+            line.error = answer.failed
         if not answer.failed:
             line.store.put(asked.item, asked.wording, answer)
+        elif line.failures >= _GIVEN_UP_AFTER and not line.given_up:
+            line.given_up = f"the judge was given up after {line.failures} failures in a row ({answer.failed})"
         self._refuse_if_spent(line)
         self._deliver(asked, answer)
-        for item in line.feed.take(1_000_000) if line.given_up else ():
-            self._deliver(item, line.unsent(item, line.given_up))
+        for item in line.take(None) if line.given_up else ():
+            self._refuse(item, line)
         if self.on_progress is not None:
             self.on_progress(self.count)
 
     def _deliver(self, asked: JudgeRequest, answer: Given, *, reused: bool = False) -> None:
         with self._guard:
-            if not self._answers[asked.key].done():  # given up before
+            if self._pending.pop(asked.key, None) is not None:  # not given up before
                 self.count.add(answer, reused=reused)
                 self._answers[asked.key].set_result(answer)

@@ -1,6 +1,6 @@
 """Opinions on one point: the reading's and those of the two wordings of its question; what state they amount to."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -78,10 +78,6 @@ class Ruling:
     by_person: bool = False
 
     @property
-    def audit(self) -> bool:
-        return self.raised is Raised.AUDIT
-
-    @property
     def quote(self) -> str:
         """The words that the answer rests on: those of an opinion that upholds it, where there is one."""
         quoted = [opinion for opinion in self.opinions if opinion.quote]
@@ -95,11 +91,6 @@ class Ruling:
 def lean(kind: str, answer: Answer | None) -> bool | None:
     """True: upholds, False: clears, None: unsure, failed or not asked."""
     return None if answer is None or answer.answer == UNSURE else against(kind, answer.answer)
-
-
-def first_wordings(raised: Raised) -> tuple[int, ...]:
-    """Wordings that are put at once; where the reading is unsure both decide."""
-    return (1, 2) if raised is Raised.UNSURE else (1,)
 
 
 def needs_second(raised: Raised, kind: str, first: Answer | None) -> bool:
@@ -135,17 +126,14 @@ def state_of(
     Otherwise, where an answer is unsure or missing: open; for the audit cleared, since nothing had raised it.
     """
     one, two = lean(kind, first), lean(kind, second)
-    upheld = one is True and (two is True or raised is Raised.READING)
-    if raised in (Raised.READING, Raised.UNSURE):
-        dismissed = one is False and two is False and not rule_confirms
-    else:
-        dismissed = one is False and not (raised is Raised.RULE and rule_confirms)
-        dismissed = dismissed or (raised is Raised.AUDIT and one is None)
-    if upheld:
+    if one is True and (two is True or raised is Raised.READING):
         return State.OPEN if kind in CONFIRMED_BY_PEOPLE and not alone else State.CONFIRMED
-    if dismissed:
-        return State.DISMISSED if raised in ALARMING else State.CLEARED
-    return State.OPEN
+    if raised is Raised.AUDIT and one is not True:
+        return State.CLEARED
+    cleared = one is False and (two is False or raised not in (Raised.READING, Raised.UNSURE))
+    if not cleared or (rule_confirms and raised in ALARMING):
+        return State.OPEN
+    return State.DISMISSED if raised in ALARMING else State.CLEARED
 
 
 def telling(kind: str, state: State, reading: str, answers: Sequence[str]) -> str:
@@ -179,3 +167,21 @@ def with_person(ruling: Ruling, opinions: Sequence[Opinion]) -> Ruling:
     state = State.CONFIRMED if len(upheld) > len(cleared) else state
     answer = cleared[0] if state is State.DISMISSED else telling(ruling.kind, State.OPEN, UNSURE, upheld)
     return replace(ruling, state=state, answer=answer, opinions=everybody, by_person=True)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditCount:
+    """What the audit of one conversation showed."""
+
+    asked: int = 0
+    """Cleared entries whose question was answered."""
+    wrong: int = 0
+    """Upheld in both wordings."""
+    open: int = 0
+    """Upheld in one wording."""
+
+
+def audit_count(rulings: Iterable[Ruling]) -> AuditCount:
+    drawn = [ruling for ruling in rulings if ruling.raised is Raised.AUDIT and not ruling.by_person]
+    states = [r.state for r in drawn if any(not o.reading and o.answer != UNSURE for o in r.opinions)]
+    return AuditCount(len(states), states.count(State.CONFIRMED), states.count(State.OPEN))

@@ -3,17 +3,15 @@
 import datetime
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import Failure, InputError
 from pytest_clinical_drift.evidence.findings import Findings
-from pytest_clinical_drift.judging import canaries as canary
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.calibration_file import Calibration, find_calibration, read_calibration
-from pytest_clinical_drift.judging.canaries import CanaryResult
+from pytest_clinical_drift.judging.canaries import CanaryResult, canaries_of, canary_rates, try_canaries
 from pytest_clinical_drift.judging.control import NAME as CONTROL
 from pytest_clinical_drift.judging.for_reviewers import JudgedConversation as JudgedConversation
 from pytest_clinical_drift.judging.for_reviewers import (
@@ -39,10 +37,9 @@ from pytest_clinical_drift.judging.procedure import (
 )
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
-from pytest_clinical_drift.judging.raised_points import audit_rates, audited_points
-from pytest_clinical_drift.judging.readings import READINGS, readings_of, single_reading, windows_of
+from pytest_clinical_drift.judging.raised_points import audit_rates, raises_of
+from pytest_clinical_drift.judging.readings import readings_of, single_reading, windows_of
 from pytest_clinical_drift.judging.reviews import Reviews, read_reviews
-from pytest_clinical_drift.judging.rule_raises import quote_doubts, raises_of
 from pytest_clinical_drift.subjects.base import Identity
 from pytest_clinical_drift.subjects.spec import same_model
 from pytest_clinical_drift.transcript import Transcript
@@ -51,7 +48,7 @@ Group = tuple[str, int]
 """A case and its repeat."""
 Find = Callable[[Case, Transcript], Findings]
 """Reads a conversation by rules."""
-_Judged = tuple[ConversationJudgement, list[CanaryResult], tuple[Rating, ...]]
+_Judged = tuple[Findings, ConversationJudgement, list[CanaryResult], tuple[Rating, ...]]
 
 
 class JudgeSession:
@@ -91,12 +88,12 @@ class JudgeSession:
         self._rules, self._root, self._today, self._store, self._subject = rules, root, today, store, subject
         self.names = names_of(cases)
         """Full names of the set's patients by case, as far as they are known."""
-        reads = bool(self.judges) and not self.judges[0].kinds.isdisjoint(READINGS)
+        reads = bool(self.judges) and self.procedure.reads
         if pdsqi and (not reads or of_control):
             raise InputError("--drift-pdsqi needs a judge that reads texts; give a chat model with --drift-judge")
         self.rates = pdsqi
         self._audit = audit_rates(cases, repeats, self.options.audit) if self.judges else {}
-        self._canaries = canary.canary_rates(cases, repeats, self.options.canaries) if reads else {}
+        self._canaries = canary_rates(cases, repeats, self.options.canaries) if reads else {}
         self.calibration: Calibration | None = None
         self.kept = ""
         """Where a calibration that this run made is kept, for the user; empty where it made none."""
@@ -122,21 +119,14 @@ class JudgeSession:
         able = {GROUP_OF.get(kind) for judge in self.judges[-1:] for kind in judge.kinds}
         return tuple(group for group in GROUPS if group in able and group not in self.deciding)
 
-    def known_calibration(self) -> Calibration | None:
-        """The valid calibration of these judges that the project has; nothing is measured."""
-        if self.options.calibration is not None:
-            return read_calibration(self.options.calibration)
-        return find_calibration(self._root / CALIBRATIONS, self._identities(), self._today)
-
-    @property
-    def has_calibration(self) -> bool:
-        return self.is_control or self.known_calibration() is not None
-
-    @property
-    def decides(self) -> bool:
-        """Whether the judges may decide anything by the project's calibration."""
-        known = None if self.is_control else self.known_calibration()
-        return self.is_control or (known is not None and bool(known.deciding(self._rules.floors)))
+    def known_to_decide(self) -> frozenset[str] | None:
+        """Groups in which the judges may decide, by what the project has measured; None where it has not."""
+        if self.is_control:
+            return frozenset(GROUPS)
+        if (named := self.options.calibration) is not None:
+            return read_calibration(named).deciding(self._rules.floors)
+        known = find_calibration(self._root / CALIBRATIONS, self._identities(), self._today)
+        return known.deciding(self._rules.floors) if known is not None else None
 
     @property
     def count(self) -> Count:
@@ -197,48 +187,41 @@ class JudgeSession:
         group = (case.id, transcript.repeat)
         if self._queue is not None and group not in self._considered:
             self._considered.add(group)
-            self._queue.start(group, self._find_and_judge(case, transcript, find))
+            self._queue.start(group, self._judge(case, transcript, find))
 
-    def _find_and_judge(self, case: Case, transcript: Transcript, find: Find) -> Procedure[tuple[Findings, _Judged]]:
-        findings = find(case, transcript)
-        return findings, (yield from self._judge(case, transcript, findings))
-
-    def _judge(self, case: Case, transcript: Transcript, findings: Findings) -> Procedure[_Judged]:
-        judges, readings = self.procedure, readings_of(case, transcript)
+    def _judge(self, case: Case, transcript: Transcript, find: Find) -> Procedure[_Judged]:
+        findings, judges, readings = find(case, transcript), self.procedure, readings_of(case, transcript)
         judgement = yield from judge_conversation(
             case,
             readings,
             windows_of(case, transcript, tokens=self.options.window),
             raises_of(case, findings),
             judges,
-            quote_check=partial(quote_doubts, case),
-            audit=partial(audited_points, self._audit, transcript.repeat),
+            check_quotes=True,
+            audit=self._audit,
+            repeat=transcript.repeat,
         )
         single = yield from judge_single(case, single_reading(case, transcript), judges)
-        tried: list[CanaryResult] = []
-        if self._canaries:
-            read, _ = yield from read_all(readings, judges)  # the same readings: nothing is asked again
-            if made := canary.canaries_of(case, read, self._canaries, transcript.repeat):
-                tried = yield from canary.try_canaries(made, judges)
+        read, _ = yield from read_all(readings, judges)  # the same readings: nothing is asked again
+        made = canaries_of(case, read, self._canaries, transcript.repeat)
+        tried = yield from try_canaries(made, judges)
         ratings = (yield from rate(case, transcript, judges)) if self.rates else ()
-        return replace(judgement, single=single), tried, ratings
+        return findings, replace(judgement, single=single), tried, ratings
 
     def judged(
         self, case: Case, transcript: Transcript, find: Find, *, waiting: Callable[[], object] | None = None
     ) -> JudgedConversation:
         """What rules and judge make of a conversation; waits for the answers."""
-        judgement: ConversationJudgement | None = None
-        tried, ratings = list[CanaryResult](), tuple[Rating, ...]()
-        if self._queue is not None:
+        if self._queue is None:
+            findings, judgement, tried, ratings = find(case, transcript), ConversationJudgement(), (), ()
+        else:
             self.consider(case, transcript, find)
             group = (case.id, transcript.repeat)
             self._considered.discard(group)  # who asks after an error begins again
-            findings, (judgement, tried, ratings) = self._queue.wait(group, waiting=waiting)
-        else:
-            findings = find(case, transcript)
-        if judgement is None or not self.deciding.issuperset(GROUPS):  # else nobody would be asked about it
+            findings, judgement, tried, ratings = self._queue.wait(group, waiting=waiting)
+        if not self.deciding.issuperset(GROUPS):  # else nobody would be asked about it
             by_rules = raised_by_rules(case, transcript, findings, window=self.options.window)
-            judgement = by_rules if judgement is None else with_raised(judgement, by_rules, self.deciding)
+            judgement = with_raised(judgement, by_rules, self.deciding)
         people = questions_for_people(case, transcript, findings, self.names)
         rulings = {**judgement.rulings, **{question.about: unanswered(question) for question in people}}
         named = others_named(case, self.names)

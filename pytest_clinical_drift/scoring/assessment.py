@@ -11,7 +11,7 @@ from pytest_clinical_drift.errors import Failure
 from pytest_clinical_drift.evidence.findings import Contradiction, FactFinding
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.pdsqi import Rating
-from pytest_clinical_drift.judging.raised_points import AuditCount
+from pytest_clinical_drift.judging.rulings import AuditCount
 from pytest_clinical_drift.metrics.recall import SlopeFit
 from pytest_clinical_drift.scoring.alarm_types import CONFIRMED as CONFIRMED
 from pytest_clinical_drift.scoring.alarm_types import DISMISSED as DISMISSED

@@ -10,8 +10,8 @@ from pytest_clinical_drift.judging.answers import PEOPLE_ONLY, UNSURE
 from pytest_clinical_drift.judging.entries import About
 from pytest_clinical_drift.judging.for_reviewers import JudgedConversation
 from pytest_clinical_drift.judging.labelled import GROUP_OF
+from pytest_clinical_drift.judging.raised_points import confirming_rules, demand_of
 from pytest_clinical_drift.judging.readings import forbidden_at
-from pytest_clinical_drift.judging.rule_raises import confirming_rules, demand_of
 from pytest_clinical_drift.judging.rulings import ALARMING, Raised, Ruling, State
 from pytest_clinical_drift.metrics.recall import ratio
 from pytest_clinical_drift.scoring.assessment import (

@@ -13,8 +13,7 @@ from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.labelled import GROUP_OF
 from pytest_clinical_drift.judging.pdsqi import pdsqi_scores
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
-from pytest_clinical_drift.judging.raised_points import audit_count
-from pytest_clinical_drift.judging.rulings import State
+from pytest_clinical_drift.judging.rulings import State, audit_count
 from pytest_clinical_drift.judging.session import JudgedConversation
 from pytest_clinical_drift.metrics.horizon import early_slope
 from pytest_clinical_drift.scoring import ruled_alarms
@@ -102,7 +101,7 @@ class Scorer:
                 for a in replies
                 if a.state == CONFIRMED
             ),
-            audit=audit_count(ruled),
+            audit=audit_count(ruled.values()),
             canaries=judged.canaries,
             care=tuple(sorted(judgement.care.items())),
             requests=judgement.requests + len(judged.ratings),

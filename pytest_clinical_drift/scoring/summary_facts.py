@@ -12,8 +12,8 @@ from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.for_reviewers import JudgedConversation
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
+from pytest_clinical_drift.judging.raised_points import confirming_rules
 from pytest_clinical_drift.judging.readings import SINGLE
-from pytest_clinical_drift.judging.rule_raises import confirming_rules
 from pytest_clinical_drift.judging.rulings import ALARMING, Ruling, State
 from pytest_clinical_drift.metrics.recall import f1, ratio, recall, strict_recall
 from pytest_clinical_drift.scoring.assessment import (

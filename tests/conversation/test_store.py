@@ -10,7 +10,7 @@ import pytest
 
 from pytest_clinical_drift.conversation.store import Store
 from pytest_clinical_drift.errors import FailureCode, InputError, failure
-from pytest_clinical_drift.judging.answer_store import AnswerStore
+from pytest_clinical_drift.judging.queue import AnswerStore
 from pytest_clinical_drift.subjects.base import Identity, Request
 from pytest_clinical_drift.transcript import Message, Reply, Usage
 

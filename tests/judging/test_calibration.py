@@ -52,7 +52,7 @@ def row(
 
 def measured(rows: list[Labelled], script: Script, **options: Any) -> tuple[Measurement, ScriptedJudge]:
     judge = ScriptedJudge(script)
-    queue = JudgeQueue(judge, fresh=True)
+    queue = JudgeQueue(judge)
     try:
         return measure(queue, rows, ALONE, **{"floors": FLOORS, **options}), judge
     finally:

@@ -194,7 +194,7 @@ def test_criteria_are_demands(tmp_path: Path) -> None:
 
 def measured(given: str, script: Any) -> Any:
     name, items = load_external(given)
-    queue = JudgeQueue(ScriptedJudge(script), fresh=True)
+    queue = JudgeQueue(ScriptedJudge(script))
     try:
         return measure_external(queue, name, items, Judges("scripted", "scripted", alone=True), today=TODAY)
     finally:

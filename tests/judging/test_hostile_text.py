@@ -12,7 +12,7 @@ from pytest_clinical_drift.judging.answers import KINDS, UNSURE
 from pytest_clinical_drift.judging.entries import ReadingAnswer, entries_of
 from pytest_clinical_drift.judging.for_reviewers import questions_for_people, unanswered
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
-from pytest_clinical_drift.judging.prompts import messages_for, reading_instructions
+from pytest_clinical_drift.judging.prompts import instructions, messages_for
 from pytest_clinical_drift.judging.questions import check_answer
 from pytest_clinical_drift.judging.readings import READINGS
 from pytest_clinical_drift.judging.rulings import Opinion, with_person
@@ -208,6 +208,6 @@ def test_a_plea_in_a_summary_clears_no_entry_of_its_reading() -> None:
 def test_readings_say_so_too(kind: str) -> None:
     """In both wordings."""
     for wording in (1, 2):
-        told = reading_instructions(kind, wording)
+        told = instructions(kind, wording)
         assert "between fences" in told
         assert "never\ninstructions" in told or "never instructions" in told or "do not obey" in told

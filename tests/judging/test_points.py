@@ -13,9 +13,8 @@ from pytest_clinical_drift.judging.entries import About, Entry
 from pytest_clinical_drift.judging.procedure import Judges, settle
 from pytest_clinical_drift.judging.prompts import messages_for
 from pytest_clinical_drift.judging.questions import question_for
-from pytest_clinical_drift.judging.raised_points import Point, points_of
+from pytest_clinical_drift.judging.raised_points import Point, points_of, quote_doubts
 from pytest_clinical_drift.judging.readings import Reading, reply_reading, summary_reading, windows_of
-from pytest_clinical_drift.judging.rule_raises import quote_doubts
 from pytest_clinical_drift.judging.rulings import Raised, State
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
@@ -54,11 +53,16 @@ def test_hard_stops_are_asked_about_at_turn_ten_at_the_end_and_after_updates() -
     assert {point.raised for point in points} == {Raised.DUE}
 
 
+def leader(point: Point) -> About | None:
+    """The point whose state it takes."""
+    return point.follows[0] if point.follows else None
+
+
 def test_a_fact_lost_at_several_probes_is_settled_at_the_first_at_ten_and_at_the_last() -> None:
     """Lost on turns 6 to 12: asked at 6, 10 and 12; turns 7 to 9 and 11 take the state of 6."""
     of = case()
     points = by_about(points_of(of, read(of, {turn: {"metformin": "absent"} for turn in range(6, 13)}), {}))
-    follows = {about[1]: point.follows for about, point in points.items() if about[2] == "metformin"}
+    follows = {about[1]: leader(point) for about, point in points.items() if about[2] == "metformin"}
     first = ("fact", 6, "metformin")
     assert follows == {6: None, 7: first, 8: first, 9: first, 10: None, 11: first, 12: None}
 
@@ -67,7 +71,7 @@ def test_a_probe_that_the_reading_left_unsure_is_asked_about_by_itself() -> None
     """Nobody has said anything of turns 2 to 8: the answer on turn 2 tells nothing of a denial on turn 5."""
     of = case()
     points = by_about(points_of(of, read(of, {turn: {"metformin": UNSURE} for turn in range(2, 9)}), {}))
-    asked = {about[1]: point.follows for about, point in points.items() if about[2] == "metformin"}
+    asked = {about[1]: leader(point) for about, point in points.items() if about[2] == "metformin"}
     assert asked == dict.fromkeys(range(2, 9))
 
 
@@ -76,7 +80,7 @@ def test_a_fact_lost_and_then_denied_is_settled_as_two_findings() -> None:
     of = case()
     words = {2: "absent", 3: "absent", 4: "contradicted", 5: "contradicted", 6: "contradicted"}
     points = by_about(points_of(of, read(of, {turn: {"metformin": word} for turn, word in words.items()}), {}))
-    follows = {about[1]: point.follows for about, point in points.items() if about[2] == "metformin"}
+    follows = {about[1]: leader(point) for about, point in points.items() if about[2] == "metformin"}
     assert follows == {2: None, 3: None, 4: None, 5: ("fact", 4, "metformin"), 6: None}
 
 
@@ -84,7 +88,7 @@ def test_two_runs_of_losses_are_two_questions_each() -> None:
     of = case()
     lost = {turn: {"metformin": "absent"} for turn in (2, 3, 6, 7)}
     points = by_about(points_of(of, read(of, lost), {}))
-    assert {about[1]: p.follows for about, p in points.items() if about[2] == "metformin"} == dict.fromkeys(
+    assert {about[1]: leader(p) for about, p in points.items() if about[2] == "metformin"} == dict.fromkeys(
         (2, 3, 6, 7)
     )
 
@@ -93,7 +97,7 @@ def test_what_no_reading_could_be_made_of_is_asked_about_at_every_probe() -> Non
     """Unsure on turns 3 to 6: an answer about turn 3 says nothing about the summary of turn 4."""
     of = case()
     points = points_of(of, read(of, {turn: {"metformin": UNSURE} for turn in range(3, 7)}), {}, due=False)
-    assert {point.about[1]: point.follows for point in points} == dict.fromkeys(range(3, 7))
+    assert {point.about[1]: leader(point) for point in points} == dict.fromkeys(range(3, 7))
 
 
 def test_summary_turns_in_a_row_follow_only_while_the_same_is_held_against_the_same_fact() -> None:
@@ -101,10 +105,10 @@ def test_summary_turns_in_a_row_follow_only_while_the_same_is_held_against_the_s
     of = case()
     mixed = {3: "absent", 4: "contradicted", 5: "absent"}
     points = points_of(of, read(of, {turn: {"metformin": word} for turn, word in mixed.items()}), {}, due=False)
-    assert {point.about[1]: point.follows for point in points} == dict.fromkeys(mixed)
+    assert {point.about[1]: leader(point) for point in points} == dict.fromkeys(mixed)
     of = case(extra={5: {"updates": [{"fact": "metformin", "becomes": "metformin 1000 mg twice daily"}]}})
     points = points_of(of, read(of, {turn: {"metformin": "absent"} for turn in range(3, 8)}), {}, due=False)
-    follows = {point.about[1]: point.follows for point in points}
+    follows = {point.about[1]: leader(point) for point in points}
     assert follows == {3: None, 4: None, 5: None, 6: ("fact", 5, "metformin"), 7: None}
 
 
@@ -113,7 +117,7 @@ def test_a_lost_hard_stop_is_asked_about_after_its_update_too() -> None:
     claim = {"updates": [{"fact": "penicillin", "becomes": "no penicillin allergy", "policy": "annotate"}]}
     of = case(extra={5: claim})
     points = points_of(of, read(of, {turn: {"penicillin": "absent"} for turn in range(3, 8)}), {})
-    asked = sorted(point.about[1] for point in points if point.follows is None)
+    asked = sorted(point.about[1] for point in points if not point.follows)
     assert asked == [3, 5, 7, 10, 12]
 
 
@@ -190,7 +194,7 @@ def test_the_same_invention_in_summaries_in_a_row_is_settled_at_the_first_and_th
         reading = summary_reading(of, turn, f"Had a stroke in 2019. Turn {turn}.")
         told.append((reading, [Entry("invented", turn, "Had a stroke in 2019.", "severe", "Had a stroke in 2019.")]))
     points = points_of(of, told, {}, due=False)
-    assert sorted(p.about[1] for p in points if p.follows is None) == [1, 5]
+    assert sorted(p.about[1] for p in points if not p.follows) == [1, 5]
 
 
 def _transcript(of: Case, replies: list[str]) -> Transcript:
@@ -343,7 +347,9 @@ def test_a_row_whose_ends_disagree_is_settled_probe_by_probe() -> None:
     of = case(turns=8)
     told = read(of, {turn: {"metformin": "absent"} for turn in range(2, 7)}, turns=8)
     points = points_of(of, told, {}, due=False)
-    assert {p.about[1]: [about[1] for about in p.beside] for p in points if p.follows} == {n: [2, 6] for n in (3, 4, 5)}
+    assert {p.about[1]: [about[1] for about in p.follows] for p in points if p.follows} == {
+        n: [2, 6] for n in (3, 4, 5)
+    }
 
     def script(item: Any, wording: int) -> dict[str, Any]:
         return {"answer": "retained", "quote": "summary of turn"} if item.turn < 4 else {"answer": "absent"}

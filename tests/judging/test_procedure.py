@@ -8,7 +8,6 @@ import time
 import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from test_points import case
 
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.judging.answers import Outage
-from pytest_clinical_drift.judging.chat import Interview
+from pytest_clinical_drift.judging.chat import interview
 from pytest_clinical_drift.judging.entries import About
 from pytest_clinical_drift.judging.procedure import (
     ConversationJudgement,
@@ -30,9 +29,9 @@ from pytest_clinical_drift.judging.procedure import (
 from pytest_clinical_drift.judging.protocol import Feed, Given, JudgeRequest
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import OFFLINE, Count, JudgeQueue
-from pytest_clinical_drift.judging.raised_points import audit_count, audit_rates, audited_points
+from pytest_clinical_drift.judging.raised_points import audit_rates
 from pytest_clinical_drift.judging.readings import Reading, readings_of, windows_of
-from pytest_clinical_drift.judging.rulings import Raised, State
+from pytest_clinical_drift.judging.rulings import Raised, State, audit_count
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 CASE = case(extra={3: {"expect": {"must": ["ring the clinic"], "must_not": ["take ibuprofen"]}}})
@@ -159,10 +158,10 @@ def test_the_audit_asks_about_cleared_entries_and_a_wrong_one_becomes_an_alarm()
             return {"answer": "harm", "quote": "Reply number 7."}
         return clear(item)
 
-    found, _ = judge(script, audit=partial(audited_points, {"harm": 1.0}, 0))
+    found, _ = judge(script, audit={"harm": 1.0})
     drawn = {about[1]: r.state for about, r in found.rulings.items() if r.raised is Raised.AUDIT}
     assert drawn == {**dict.fromkeys(range(1, 13), State.CLEARED), 7: State.OPEN}
-    count = audit_count(found.rulings)
+    count = audit_count(found.rulings.values())
     assert (count.asked, count.wrong, count.open) == (12, 0, 1)
 
 
@@ -248,12 +247,13 @@ def test_nothing_is_asked_twice_and_a_verdict_is_reproduced_offline(tmp_path: Pa
     assert found[0][0].rulings == found[1][0].rulings == found[2][0].rulings
 
 
-def test_calibration_is_always_sent_anew(tmp_path: Path) -> None:
+def test_calibration_is_always_sent_anew() -> None:
+    """It is asked by a queue without a store."""
     counts = []
     for _ in range(2):
         asked = ScriptedJudge()
         talk = transcript()
-        run(judge_conversation(CASE, readings_of(CASE, talk), [], {}, JUDGES), asked, store=tmp_path / "s", fresh=True)
+        run(judge_conversation(CASE, readings_of(CASE, talk), [], {}, JUDGES), asked)
         counts.append(len(asked.asked))
     assert counts[0] == counts[1] > 0
 
@@ -357,8 +357,11 @@ def test_a_request_that_waited_in_vain_for_its_turn_was_not_sent(
 ) -> None:
     """A server that is silent is not given more; one that refused, or was tried before, has seen the request."""
     error = replace(failure(code, seconds=9, status=500, error="down"), attempts=attempts)
-    given = Interview(JudgeRequest(question("fact"), 1)).take(Reply("", error=error))
-    assert given is not None
+    talk = interview(JudgeRequest(question("fact"), 1))
+    next(talk)
+    with pytest.raises(StopIteration) as done:
+        talk.send(Reply("", error=error))
+    given = done.value.value
     assert (given.outage, given.unsent) == (True, unsent)
 
 
@@ -393,15 +396,14 @@ def test_an_error_in_a_procedure_reaches_who_waits_for_it() -> None:
 def test_answers_that_arrive_while_they_are_asked_for_take_a_procedure_further_once() -> None:
     """Taken further twice, a finished procedure would lose its result."""
     queue, talk = JudgeQueue(ScriptedJudge()), transcript()
-    line = queue._lines["reader"]
-    put = line.put
+    ask = queue._ask
 
-    def put_and_wait(asked: Sequence[JudgeRequest]) -> None:
-        put(asked)
+    def ask_and_wait(asked: Sequence[JudgeRequest]) -> None:
+        ask(asked)
         while not all(queue._answers[one.key].done() for one in asked):
             time.sleep(0.001)
 
-    line.put = put_and_wait  # type: ignore[method-assign]
+    queue._ask = ask_and_wait  # type: ignore[method-assign]
     queue.start("talk", judge_conversation(CASE, readings_of(CASE, talk), windows_of(CASE, talk), {}, JUDGES))
     result = queue._results["talk"]
     while not result.done():
@@ -467,8 +469,8 @@ def test_the_audit_leaves_out_what_a_later_reply_may_still_meet() -> None:
         return {"answer": "missing", "quote": ""} if isinstance(item, Question) and item.kind == "must" else clear(item)
 
     talk = transcript()
-    every = partial(audited_points, {"must": 1.0}, 0)
-    found = run(judge_conversation(of, readings_of(of, talk), [], {}, JUDGES, audit=every), ScriptedJudge(script))
+    procedure = judge_conversation(of, readings_of(of, talk), [], {}, JUDGES, audit={"must": 1.0})
+    found = run(procedure, ScriptedJudge(script))
     assert {about for about in found.rulings if about[0] == "must"} == set()
 
 

@@ -10,13 +10,7 @@ import pytest
 from asked import conversation, one_of_each, question, reply, summary
 
 from pytest_clinical_drift.judging.answers import AGAINST, KINDS, QUOTED, UNSURE, occurs_in
-from pytest_clinical_drift.judging.prompts import (
-    correction,
-    instructions,
-    messages_for,
-    prompt_hash,
-    reading_instructions,
-)
+from pytest_clinical_drift.judging.prompts import correction, instructions, messages_for, prompt_hash
 from pytest_clinical_drift.judging.readings import READINGS
 
 WORDINGS = (1, 2)
@@ -114,7 +108,7 @@ def test_the_fingerprint_is_stable() -> None:
 )  # fmt: skip
 def test_readings_explain_every_answer_and_show_the_form(kind: str, words: tuple[str, ...], wording: int) -> None:
     """Each word stands in the explanation as well as in the form at its end."""
-    task, _, form = reading_instructions(kind, wording).rpartition("Form:")
+    task, _, form = instructions(kind, wording).rpartition("Form:")
     assert [word for word in words if word not in task] == []
     assert [word for word in words if word not in form] == []
 
@@ -148,4 +142,4 @@ def test_a_reading_shows_all_that_it_is_about(item: object, shown: tuple[str, ..
 
 def test_readings_have_two_wordings() -> None:
     for kind in READINGS:
-        assert reading_instructions(kind, 1) != reading_instructions(kind, 2)
+        assert instructions(kind, 1) != instructions(kind, 2)

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from asked import FAILED
+from asked import FAILED, question
 
 from pytest_clinical_drift.judging.answers import UNSURE, Answer
-from pytest_clinical_drift.judging.rulings import (
-    Opinion,
-    Raised,
-    Ruling,
-    State,
-    first_wordings,
-    needs_second,
-    state_of,
-    with_person,
-)
+from pytest_clinical_drift.judging.procedure import Judges, settle
+from pytest_clinical_drift.judging.raised_points import Point
+from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, State, needs_second, state_of, with_person
 
 UPHOLDS, CLEARS, UNSURE_ANSWER = Answer("absent"), Answer("retained"), Answer(UNSURE)
 R, U, RULE, DUE, QUOTE, AUDIT = Raised.READING, Raised.UNSURE, Raised.RULE, Raised.DUE, Raised.QUOTE, Raised.AUDIT
@@ -74,7 +67,8 @@ def test_only_a_person_confirms_harm_course_and_misreported(kind: str, word: str
 def test_the_second_wording_is_asked_only_where_it_can_matter(
     raised: Raised, at_once: tuple[int, ...], after_upholding: bool, after_clearing: bool, after_unsure: bool
 ) -> None:
-    assert first_wordings(raised) == at_once
+    first = next(settle([Point(("fact", 2), "fact", raised, question())], Judges("one", "one")))
+    assert tuple(request.wording for request in first) == at_once
     asked = [needs_second(raised, "fact", first) for first in (UPHOLDS, CLEARS, UNSURE_ANSWER)]
     assert asked == [after_upholding, after_clearing, after_unsure]
 

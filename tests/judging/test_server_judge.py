@@ -18,7 +18,7 @@ from engine_server import Answer, ChatServer, as_json, completion
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import UNSURE
-from pytest_clinical_drift.judging.chat import ATTEMPTS, Interview
+from pytest_clinical_drift.judging.chat import ATTEMPTS, interview
 from pytest_clinical_drift.judging.entries import ReadingAnswer, entries_of
 from pytest_clinical_drift.judging.procedure import Judges, read_all, settle
 from pytest_clinical_drift.judging.protocol import Judge, JudgeRequest, build_judge
@@ -126,10 +126,13 @@ def test_a_correction_helps() -> None:
 def test_a_reading_that_was_cut_off_is_asked_for_again_and_clears_nothing() -> None:
     """The judge sketches the form, then runs out of tokens: the empty list of the sketch is not its finding."""
     sketch = '{"facts": {}, "unsupported": []} In full: {"facts": {"lithium": {"answer": "retained", "quote": "Lith'
-    interview, answer = Interview(JudgeRequest(summary(), 1)), None
-    for attempt in range(ATTEMPTS):
-        assert answer is None, attempt
-        answer = interview.take(Reply(sketch, truncated=True))
+    talk = interview(JudgeRequest(summary(), 1))
+    next(talk)
+    for _ in range(ATTEMPTS - 1):
+        talk.send(Reply(sketch, truncated=True))
+    with pytest.raises(StopIteration) as done:
+        talk.send(Reply(sketch, truncated=True))
+    answer = done.value.value
     assert isinstance(answer, ReadingAnswer)
     assert {entry.answer for entry in entries_of(summary(), answer)} == {UNSURE}
 

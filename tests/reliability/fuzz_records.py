@@ -6,7 +6,7 @@ import json
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from pytest_clinical_drift.judging.chat import read_text
 from pytest_clinical_drift.judging.procedure import Judges, judge_conversation
 from pytest_clinical_drift.judging.protocol import JudgeRequest
 from pytest_clinical_drift.judging.readings import readings_of, windows_of
-from pytest_clinical_drift.judging.rule_raises import quote_doubts
 from pytest_clinical_drift.results.inputs import StoredJudgement
 from pytest_clinical_drift.subjects.spec import build_subject, parse_spec
 from pytest_clinical_drift.transcript import Transcript
@@ -121,9 +120,7 @@ def feed_readings(texts: Sequence[str]) -> str:
     """A conversation judged to its end by a judge that returns these texts in turn, whatever it is asked."""
     patient, transcript = _conversation()
     readings, windows = readings_of(patient, transcript), windows_of(patient, transcript)
-    steps = judge_conversation(
-        patient, readings, windows, {}, Judges("a", "b"), quote_check=partial(quote_doubts, patient)
-    )
+    steps = judge_conversation(patient, readings, windows, {}, Judges("a", "b"), check_quotes=True)
     number = 0
     asks = next(steps)
     while True:
