@@ -167,7 +167,7 @@ class BatchGenerator:
         """Give up all that is cached and halve the batch; where there is nothing to give up, a reply does not fit."""
         if self.rows == 1 and not any(self._pool.tokens):
             waiting[0].fault = failure(FailureCode.OUT_OF_MEMORY)
-        self._pool.clear()
+        self._pool = KeyValuePool(self._model)
         release_memory()
         self.rows = max(1, min(self.rows, len(waiting)) // 2)
 

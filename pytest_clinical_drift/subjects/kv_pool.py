@@ -66,13 +66,6 @@ class KeyValuePool:
                     states[row, :, :length] = states[source, :, :length]
         self.tokens[row : row + 1] = [beginning]
 
-    def clear(self) -> None:
-        """Give everything back."""
-        self.tokens, self.capacity = [], (0, 0)
-        for layer in self._layers:
-            layer.keys = layer.values = None
-            layer.is_initialized = False
-
     def _reserve(self, rows: int, columns: int) -> None:
         had_rows, had_columns = self.capacity
         if rows > had_rows or columns > had_columns:
