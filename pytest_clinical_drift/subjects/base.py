@@ -68,7 +68,8 @@ class Subject(Protocol):
         """What is being tested; may load the model."""
 
     def close(self) -> None:
-        """Give up connections, threads and memory."""
+        """Give up connections, threads and memory; nothing is held unless a subject says so."""
+        return
 
 
 @runtime_checkable
@@ -95,6 +96,7 @@ class ConcurrentSubject(Protocol):
 
     async def disconnect(self) -> None:
         """The last request was answered: give up connections that belong to the event loop."""
+        return
 
 
 @runtime_checkable

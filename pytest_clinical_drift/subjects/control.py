@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
 from pytest_clinical_drift.cases.timeline import demands_at, last_stated
 from pytest_clinical_drift.errors import FailureCode, InputError, failure
-from pytest_clinical_drift.subjects.base import Identity, Request, typed_settings
+from pytest_clinical_drift.subjects.base import Identity, Request, Subject, typed_settings
 from pytest_clinical_drift.transcript import Reply
 from pytest_clinical_drift.versions import own_version
 
@@ -122,7 +122,7 @@ CONTROLS: Mapping[str, tuple[Speak, Speak]] = {
 """By name: how it replies, how it summarises."""
 
 
-class ControlSubject:
+class ControlSubject(Subject):
     """Answers from the case file; knows what is asked for and states it, or does not."""
 
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
@@ -142,9 +142,6 @@ class ControlSubject:
 
     def identity(self) -> Identity:
         return Identity(self.spec, own_version(), proven=True, settings=self._settings)
-
-    def close(self) -> None:
-        """Nothing is held between requests."""
 
     def respond(self, request: Request) -> Reply:
         started = time.perf_counter()

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.errors import FailureCode, InputError, failure
+from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.subjects.base import Identity, Request, set_option, typed_settings
 from pytest_clinical_drift.subjects.local_model import LocalModel
-from pytest_clinical_drift.transcript import Reply, Usage
+from pytest_clinical_drift.transcript import Reply
 
 if TYPE_CHECKING:
-    from pytest_clinical_drift.subjects.generation import BatchGenerator, Job
+    from pytest_clinical_drift.subjects.generation import BatchGenerator
 
 _KNOWN: dict[str, type] = {
     **dict.fromkeys(("max_tokens", "top_k", "seed", "batch_size"), int),
@@ -42,8 +40,6 @@ class HuggingFaceSubject:
         self._local = LocalModel(target, option, self._settings)
         self._cancelled = threading.Event()
         self._generator: BatchGenerator | None = None
-        self._room = 0
-        """Most tokens of prompt and reply together."""
         self._found: dict[str, Any] = {}
 
     @property
@@ -59,11 +55,14 @@ class HuggingFaceSubject:
 
     def identity(self) -> Identity:
         self._local.check()
-        revision = self._local.fingerprint
+        import torch
+
+        revision, device = self._local.fingerprint, self._device()
+        on_gpu = torch.cuda.is_available() and not device.startswith(("cpu", "mps"))
         decoding = {key: self._settings[key] for key in _DECODING if key in self._settings}
         # what replies of the same weights may differ by: the device, the attention and the libraries
         decoding |= {name: metadata.version(name) for name in ("torch", "transformers")}
-        decoding["device"] = self._device_name()
+        decoding["device"] = f"{device} ({torch.cuda.get_device_name()})" if on_gpu else device
         decoding["attn_implementation"] = self._settings.get("attn_implementation") or "default"
         return Identity(self.spec, revision, revision is not None, decoding, server=self._found or None)
 
@@ -72,25 +71,11 @@ class HuggingFaceSubject:
         import torch
 
         best = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-        device: str = self._settings.get("device") or best
-        return device
-
-    def _device_name(self) -> str:
-        """Of a GPU also its model."""
-        import torch
-
-        chosen: str = self._settings.get("device_map") or self._device()
-        on_gpu = torch.cuda.is_available() and not chosen.startswith(("cpu", "mps"))
-        return f"{chosen} ({torch.cuda.get_device_name()})" if on_gpu else chosen
-
-    # -- during the run
+        chosen: str = self._settings.get("device_map") or self._settings.get("device") or best
+        return chosen
 
     def answer(self, requests: Sequence[Request], deliver: Callable[[Request, Reply], Sequence[Request]]) -> None:
-        def hand_over(job: Job) -> list[Job]:
-            return [self._job(request) for request in deliver(job.request, self._reply(job))]
-
-        generator = self._load()
-        generator.generate([self._job(request) for request in requests], hand_over, self._cancelled.is_set)
+        self._load().answer(requests, deliver, self._cancelled.is_set)
 
     def cancel(self) -> None:
         self._cancelled.set()
@@ -102,51 +87,17 @@ class HuggingFaceSubject:
             self._generator = None
             release_memory()
 
-    def _job(self, request: Request) -> Job:
-        from pytest_clinical_drift.subjects.generation import Job
-
-        prompt: tuple[int, ...] = ()
-        fault = None
-        try:
-            prompt = self._local.tokens(request.messages)
-        except Exception as error:  # a template is a program of the model's author and may raise anything
-            fault = failure(FailureCode.CHAT_TEMPLATE, error=f"{type(error).__name__}: {error}"[:270])
-        room = self._room - len(prompt)
-        if room < 1:
-            fault = failure(FailureCode.CONTEXT_LENGTH, detail=f"{len(prompt)} tokens of {self._room}")
-        # a seed of its own for every reply: what else is in the batch does not matter, and the same words get the same
-        digest = hashlib.sha256(f"{self._settings['seed']} {request.repeat} {prompt}".encode()).digest()
-        limit, seed = min(self._settings["max_tokens"], room), int.from_bytes(digest[:7], "big")
-        return Job(request, prompt, limit, seed, time.monotonic(), fault)
-
-    def _reply(self, job: Job) -> Reply:
-        if job.fault is not None:
-            too_long = job.fault.code is FailureCode.CONTEXT_LENGTH
-            return Reply("", error=job.fault, usage=Usage(len(job.prompt)) if too_long else Usage())
-        text, usage = self._local.text(job.made, job.prompt), Usage(len(job.prompt), len(job.made))
-        return Reply(text, usage=usage, truncated=job.truncated, seconds=time.monotonic() - job.since)
-
     def _load(self) -> BatchGenerator:
         if self._generator is None:
-            from pytest_clinical_drift.subjects.generation import BatchGenerator, Chooser
+            from pytest_clinical_drift.subjects.generation import BatchGenerator
 
-            _ = self._local.tokenizer  # which tells of bad input, before the weights are read
             model = self._local.load(self._device())
-            penalty = self._settings.get("repetition_penalty")
-            if penalty is None:
-                penalty = getattr(model.generation_config, "repetition_penalty", None)
-            top_p, top_k = self._settings.get("top_p"), self._settings.get("top_k")
-            chooser = Chooser(self._settings["temperature"], top_p, top_k, penalty)
             # a summary and a reply per conversation
-            rows = 2 * self.batch_size
-            self._generator = BatchGenerator(model, self._local.stop_tokens(model), chooser, rows)
-            # a model that does not say so has no limit
-            most = getattr(model.config.get_text_config(), "max_position_embeddings", None)
-            self._room = most if isinstance(most, int) and most > 0 else 1 << 30
+            self._generator = BatchGenerator(self._local, model, self._settings, rows=2 * self.batch_size)
             self._found = {
                 "dtype": str(model.dtype).removeprefix("torch."),
                 "device": str(model.device),
-                "repetition_penalty": penalty,
+                "repetition_penalty": self._generator.repetition_penalty,
                 "reuses_prefixes": self._generator.reuses,
             }
         return self._generator

@@ -8,16 +8,11 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import torch
-from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.cache_utils import Cache, DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
-from transformers.integrations.sdpa_attention import sdpa_attention_forward
-from transformers.masking_utils import sdpa_mask
 
 Tensor: TypeAlias = torch.Tensor
 _SPARE = 1.25
 """Columns that the buffers get, as a multiple of those needed now: growing copies everything."""
-_GROUPED = "clinical_drift_grouped"
-_UNUSUAL = ("position_bias", "softcap", "cache")
 
 
 class KeyValuePool:
@@ -43,19 +38,17 @@ class KeyValuePool:
 
     def work_on(self, rows: slice, positions: Tensor) -> dict[str, Any]:
         """The model is about to read tokens at these positions of these rows; what it must be told besides."""
-        self.rows, self.positions, self.width = rows, positions, int(positions.max()) + 1
+        self.rows, self.positions, self.width = rows, positions.to(self._device), int(positions.max()) + 1
         self._reserve(rows.stop, self.width)
-        masks = {kind: self._mask(window).to(self._device) for kind, window in self._windows.items()}
+        masks = {kind: self._mask(window) for kind, window in self._windows.items()}
         mask = masks if len(masks) > 1 else next(iter(masks.values()))
-        return {"attention_mask": mask, "position_ids": positions.to(self._device)}
+        return {"attention_mask": mask, "position_ids": self.positions}
 
     def _mask(self, window: int | None) -> Tensor:
         """Nothing is added to what a token sees, and the least number to what comes after it or is out of sight."""
-        columns, positions = torch.arange(self.width), self.positions.unsqueeze(-1)
-        hidden = columns > positions
-        if window is not None:
-            hidden |= columns <= positions - window
-        mask = torch.zeros(hidden.shape, dtype=self._dtype)
+        ahead = torch.arange(self.width, device=self._device) - self.positions.unsqueeze(-1)
+        hidden = ahead > 0 if window is None else (ahead > 0) | (ahead <= -window)
+        mask = torch.zeros(hidden.shape, dtype=self._dtype, device=self._device)
         return mask.masked_fill_(hidden, torch.finfo(self._dtype).min).unsqueeze(1)
 
     def best_row(self, prompt: Sequence[int]) -> tuple[int, int]:
@@ -69,16 +62,9 @@ class KeyValuePool:
         if row != source and length:
             self._reserve(row + 1, length)
             for layer in self._layers:
-                layer.keys[row, :, :length] = layer.keys[source, :, :length]
-                layer.values[row, :, :length] = layer.values[source, :, :length]
+                for states in (layer.keys, layer.values):
+                    states[row, :, :length] = states[source, :, :length]
         self.tokens[row : row + 1] = [beginning]
-
-    def clear(self) -> None:
-        """Give everything back."""
-        self.tokens, self.capacity = [], (0, 0)
-        for layer in self._layers:
-            layer.keys = layer.values = None
-            layer.is_initialized = False
 
     def _reserve(self, rows: int, columns: int) -> None:
         had_rows, had_columns = self.capacity
@@ -116,12 +102,9 @@ class _Layer(DynamicLayer):  # type: ignore[misc]
             self.keys, self.values = self._pool.grown(key_states[:0]), self._pool.grown(value_states[:0])
             self.is_initialized = True
         rows, width, positions = self._pool.rows, self._pool.width, self._pool.positions.to(key_states.device)
-        for buffer, states in ((self.keys, key_states), (self.values, value_states)):
-            if len(positions) == 1:  # its columns lie side by side
-                buffer[rows.start, :, width - states.shape[2] : width] = states[0]
-            else:
-                every = torch.arange(rows.start, rows.stop, device=states.device)
-                buffer[every, :, positions[:, 0]] = states[:, :, 0]
+        every = torch.arange(rows.start, rows.stop, device=key_states.device).unsqueeze(-1)
+        self.keys[every, :, positions] = key_states.transpose(1, 2)
+        self.values[every, :, positions] = value_states.transpose(1, 2)
         return self.keys[rows, :, :width], self.values[rows, :, :width]
 
     def get_seq_length(self) -> int:
@@ -141,33 +124,3 @@ def can_pool(model: Any, accepted: set[str]) -> bool:
 def _shared(cached: Sequence[int], prompt: Sequence[int]) -> int:
     limit = min(len(cached), len(prompt) - 1)
     return next((position for position in range(limit) if cached[position] != prompt[position]), limit)
-
-
-def use_grouped_attention(model: Any) -> None:
-    """Where several query heads share keys and values, these are read once instead of being copied for every head.
-
-    transformers copies them whenever there is an attention mask, as there always is in a ragged batch. For the query
-    heads of a group, standing in for further positions of one head gives the same result without the copy.
-    """
-    groups = {getattr(module, "num_key_value_groups", 1) for module in model.modules()}
-    if max(groups) > 1 and getattr(model.config, "_attn_implementation", None) == "sdpa":
-        AttentionInterface.register(_GROUPED, _grouped_attention)
-        AttentionMaskInterface.register(_GROUPED, sdpa_mask)
-        model.set_attn_implementation(_GROUPED)
-
-
-def _grouped_attention(
-    module: Any, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **kwargs: Any
-) -> tuple[Tensor, None]:
-    """As transformers' own, for the masked case with groups; everything else is left to it."""
-    rows, heads, length, width = query.shape
-    groups = heads // key.shape[1]
-    if attention_mask is None or groups == 1 or any(kwargs.get(name) is not None for name in _UNUSUAL):
-        result: tuple[Tensor, None] = sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
-        return result
-    folded = query.reshape(rows, key.shape[1], groups * length, width)
-    mask = attention_mask if length == 1 else attention_mask.repeat(1, 1, groups, 1)
-    output = torch.nn.functional.scaled_dot_product_attention(
-        folded, key, value, attn_mask=mask, scale=kwargs.get("scaling")
-    )
-    return output.reshape(rows, heads, length, value.shape[-1]).transpose(1, 2).contiguous(), None

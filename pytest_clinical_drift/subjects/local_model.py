@@ -89,6 +89,7 @@ class LocalModel:
         """The weights, ready to generate; SubjectError where they cannot be read."""
         from transformers import AutoModelForCausalLM
 
+        _ = self.tokenizer  # which tells of bad input, before the weights are read
         passed_on = ("dtype", "device_map", "attn_implementation")
         options = self._options | {name: self._settings[name] for name in passed_on if name in self._settings}
         try:

@@ -18,7 +18,7 @@ from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
-from pytest_clinical_drift.subjects.base import Identity, Request, typed_settings
+from pytest_clinical_drift.subjects.base import ConcurrentSubject, Identity, Request, typed_settings
 from pytest_clinical_drift.subjects.limits import CaseClock
 from pytest_clinical_drift.transcript import Reply
 
@@ -29,7 +29,7 @@ _MOST_FRAMES = 8
 """Of the user's traceback, the innermost."""
 
 
-class PythonSubject:
+class PythonSubject(ConcurrentSubject):
     """A function of the project; one that is async is asked several things at a time."""
 
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
@@ -116,9 +116,6 @@ class PythonSubject:
                 return failed(error)
             return answered(answer, started)
 
-    async def disconnect(self) -> None:
-        """Clients are the function's own."""
-
     def _call(self, request: Request) -> Any:
         """What the function returns for a request: its answer, or what has to be awaited for it."""
         messages = [message.as_dict() for message in request.messages]
@@ -152,13 +149,6 @@ def failed(error: Exception) -> Reply:
     return Reply("", error=Failure(FailureCode.RAISED, {"error": first}, trace=trace))
 
 
-def is_foreign(file: Path) -> bool:
-    """Whether a source file is Python's, an installed package's or ours, and not of the user's project."""
-    installed = not {"site-packages", "dist-packages"}.isdisjoint(file.parts)
-    folders = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), str(Path(__file__).parents[1]))
-    return installed or any(file.is_relative_to(Path(folder).resolve()) for folder in folders)
-
-
 def imported_code(factory: str) -> str:
     """Hash of a module and of the project's modules that it imports, directly or not.
 
@@ -166,12 +156,16 @@ def imported_code(factory: str) -> str:
     tests. Modules that are named in a string, data files and environment variables cannot be seen.
     """
     waiting, known, foreign = deque([factory]), dict[str, str](), set[str]()
+    # Python's own modules and ours; installed packages are told by the name of their folder
+    folders = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), Path(__file__).parents[1])
+    others = [Path(folder).resolve() for folder in folders]
     while waiting:
         name = waiting.popleft()
         top = name.partition(".")[0]
         if name in known or top in foreign or (file := _file_of(name)) is None:
             continue
-        if is_foreign(file) and top != factory.partition(".")[0]:
+        installed = not {"site-packages", "dist-packages"}.isdisjoint(file.parts)
+        if top != factory.partition(".")[0] and (installed or any(map(file.is_relative_to, others))):
             foreign.add(name)  # what lies in it is not looked up, which would import it
             continue
         source = file.read_bytes()
@@ -210,13 +204,7 @@ class OwnLoop:
 
     def result(self, answer: Any) -> Any:
         """What a function returned, awaited where it has to be."""
-        if not inspect.isawaitable(answer):
-            return answer
-
-        async def awaited() -> Any:
-            return await answer  # event loops run coroutines only
-
-        return self._runner.run(awaited())
+        return self._runner.get_loop().run_until_complete(answer) if inspect.isawaitable(answer) else answer
 
     def close(self) -> None:
         self._runner.close()

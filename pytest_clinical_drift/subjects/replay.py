@@ -13,7 +13,7 @@ from pytest_clinical_drift.cases.files import each_once
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.timeline import probed_turns
 from pytest_clinical_drift.errors import FailureCode, InputError, failure
-from pytest_clinical_drift.subjects.base import Identity, Request, typed_settings
+from pytest_clinical_drift.subjects.base import Identity, Request, Subject, typed_settings
 from pytest_clinical_drift.transcript import CUT_OFF, Reply, read_usage
 
 _OK = frozenset({"ok", "success", "complete", "completed", "done", ""})
@@ -24,22 +24,22 @@ _MACHINE_ERROR = re.compile(
     re.IGNORECASE,
 )
 _VARIANTS = ("summary", "dialogue", "single")
-_Key = tuple[str, int, int, str]
-"""Case, repeat, turn and purpose."""
+_Key = tuple[int, int, str]
+"""Repeat, turn and purpose, of one case."""
 
 
-class ReplaySubject:
+class ReplaySubject(Subject):
     """Answers from a recording; what was not recorded cannot be asked."""
 
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
         self.spec = f"replay:{target}"
         self._path = Path(target)
         typed_settings(self.spec, settings, {})
-        self._messages: dict[_Key, str] = {}
+        self._messages: dict[tuple[str, _Key], str] = {}
         """What the patient had said, where the recording tells."""
 
     def check(self, cases: Sequence[Case]) -> list[str]:
-        known, recorded = {case.id: case for case in cases}, {key[0] for key in self._replies}
+        known, recorded = {case.id: case for case in cases}, self._replies.keys()
         if not recorded & known.keys():
             examples = ", ".join(sorted(recorded)[:3])
             raise InputError(
@@ -57,7 +57,7 @@ class ReplaySubject:
         return remarks
 
     def _check_case(self, case: Case) -> None:
-        recorded = {key[1:]: reply for key, reply in self._replies.items() if key[0] == case.id}
+        recorded = self._replies[case.id]
         place, last = f"{self._path}: case {case.id}", len(case.turns)
         if beyond := sorted({turn for _, turn, _ in recorded if not 1 <= turn <= last}):
             raise InputError(
@@ -65,7 +65,7 @@ class ReplaySubject:
                 "replay it with the cases and --drift-turns of the recorded run"
             )
         for repeat, turn, purpose in recorded:
-            said = self._messages.get((case.id, repeat, turn, purpose))
+            said = self._messages.get((case.id, (repeat, turn, purpose)))
             # replies to other messages, such as those of a stretched run, answer something else
             if purpose == "dialogue" and said is not None and said.strip() != case.turns[turn - 1].message:
                 raise InputError(
@@ -84,19 +84,17 @@ class ReplaySubject:
 
     def identity(self) -> Identity:
         digest = hashlib.sha256()
-        for key, reply in sorted(self._replies.items()):
-            digest.update(repr((key, reply.text, reply.error and str(reply.error))).encode("utf-8", "surrogatepass"))
+        for case_id, replies in sorted(self._replies.items()):
+            for key, reply in sorted(replies.items()):
+                told = ((case_id, *key), reply.text, reply.error and str(reply.error))
+                digest.update(repr(told).encode("utf-8", "surrogatepass"))
         return Identity(self.spec, digest.hexdigest(), proven=True, settings={})
 
-    def close(self) -> None:
-        """Nothing is held but what was read."""
-
     def respond(self, request: Request) -> Reply:
-        recorded = self._replies.get((request.case_id, request.repeat, request.turn, request.purpose))
-        if recorded is not None:
-            return recorded
-        kinds = [kind for kind in _VARIANTS if (request.case_id, request.repeat, kind) in self._kinds]
-        path = str(self._path)
+        recorded, path = self._replies.get(request.case_id, {}), str(self._path)
+        if (reply := recorded.get((request.repeat, request.turn, request.purpose))) is not None:
+            return reply
+        kinds = {purpose for repeat, _, purpose in recorded if repeat == request.repeat}
         if not kinds:
             return Reply("", error=failure(FailureCode.CASE_NOT_RECORDED, path=path))
         if request.purpose == "dialogue" and "dialogue" not in kinds:
@@ -108,10 +106,12 @@ class ReplaySubject:
 
     def repeats(self, cases: Collection[str]) -> int:
         """How many conversations of a case it holds, at most."""
-        return max((key[1] + 1 for key in self._replies if key[0] in cases), default=0)
+        held = (repeat + 1 for case_id in cases for repeat, *_ in self._replies.get(case_id, ()))
+        return max(held, default=0)
 
     @cached_property
-    def _replies(self) -> dict[_Key, Reply]:
+    def _replies(self) -> dict[str, dict[_Key, Reply]]:
+        """By case."""
         path = self._path
         if not path.exists():
             raise InputError(f"replay:{path}: no such file or folder")
@@ -124,38 +124,31 @@ class ReplaySubject:
         # the original's `turn_idx` may count from 0, its `turn_num` from 1
         indices = [row["turn_idx"] for _, row in rows if "turn_num" not in row and isinstance(row.get("turn_idx"), int)]
         shift = 1 if indices and min(indices) == 0 else 0
-        replies: dict[_Key, Reply] = {}
+        replies: dict[str, dict[_Key, Reply]] = {}
         for where, row in rows:
-            key, reply = _key(where, row, shift), _reply(where, row)
+            (case_id, key), reply = _key(where, row, shift), _reply(where, row)
             if isinstance(row.get("message"), str):
-                self._messages[key] = row["message"]
-            earlier = replies.get(key)
+                self._messages[case_id, key] = row["message"]
+            earlier = replies.setdefault(case_id, {}).get(key)
             if earlier is None or earlier.error is not None:
-                replies[key] = reply
+                replies[case_id][key] = reply
             elif reply.error is None and (reply.text, reply.truncated) != (earlier.text, earlier.truncated):
-                raise InputError(f"{where}: a second, different {key[3]} of case {key[0]}, turn {key[2]}")
+                raise InputError(f"{where}: a second, different {key[2]} of case {case_id}, turn {key[1]}")
         if not replies:
             raise InputError(f"{path}: the recording is empty, no reply was found in it")
         return replies
 
-    @cached_property
-    def _kinds(self) -> set[tuple[str, int, str]]:
-        """Case, repeat and purpose of all that is recorded."""
-        return {(case_id, repeat, purpose) for case_id, repeat, _, purpose in self._replies}
-
 
 def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each row of a file, with its place."""
-    line, entries = 1, []
+    line, is_json = 1, file.suffix == ".json"
+    entries: list[tuple[int, Any]] = []
     try:
         text = file.read_text(encoding="utf-8-sig")
-        if file.suffix == ".json":
-            data = json.loads(text, object_pairs_hook=each_once) if text.strip() else []
-            entries = list(enumerate(data if isinstance(data, list) else [data], start=1))
-        else:
-            for line, content in enumerate(text.split("\n"), start=1):
-                if content.strip():
-                    entries.append((line, json.loads(content, object_pairs_hook=each_once)))
+        for line, content in enumerate([text] if is_json else text.split("\n"), start=1):
+            if content.strip():
+                data = json.loads(content, object_pairs_hook=each_once)
+                entries += enumerate(data, start=1) if is_json and isinstance(data, list) else [(line, data)]
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: cannot be read ({error})") from None
     except (ValueError, RecursionError) as error:
@@ -168,7 +161,7 @@ def _rows(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"{file}, line {place}", row
 
 
-def _key(where: str, row: Mapping[str, Any], shift: int) -> _Key:
+def _key(where: str, row: Mapping[str, Any], shift: int) -> tuple[str, _Key]:
     case_id, repeat, variant = row.get("case_id"), row.get("repeat", 0), row.get("variant")
     if not isinstance(case_id, str | int):
         raise InputError(f"{where}: case_id is missing")
@@ -178,7 +171,7 @@ def _key(where: str, row: Mapping[str, Any], shift: int) -> _Key:
     if variant not in _VARIANTS:
         raise InputError(f"{where}: variant must be 'summary' or 'dialogue', found {variant!r}")
     turn += 0 if "turn_num" in row else shift
-    return str(case_id), repeat if isinstance(repeat, int) else 0, turn, variant
+    return str(case_id), (repeat if isinstance(repeat, int) else 0, turn, variant)
 
 
 def _reply(where: str, row: Mapping[str, Any]) -> Reply:

@@ -13,7 +13,7 @@ import httpx2
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
-from pytest_clinical_drift.subjects.base import Identity, Request, set_option, typed_settings
+from pytest_clinical_drift.subjects.base import Identity, Request, Subject, set_option, typed_settings
 from pytest_clinical_drift.subjects.limits import AdaptiveLimiter, CaseClock
 from pytest_clinical_drift.subjects.server_access import RequestExtras, parse_address
 from pytest_clinical_drift.subjects.server_http import (
@@ -58,7 +58,7 @@ _GREETINGS, _PAUSE, _HELLO_TOKENS = 3, 0.3, 16
 _HELLO = (Message("user", "Please answer with the word ready."),)
 
 
-class ServerSubject:
+class ServerSubject(Subject):
     """Asks a server; outages are retried within bounds and never counted as forgetting."""
 
     def __init__(self, target: str, settings: Mapping[str, str], *, option: str = "--model") -> None:
@@ -88,48 +88,47 @@ class ServerSubject:
     # -- before the first case
 
     def check(self, cases: Sequence[Case]) -> list[str]:
-        self._extras.headers()
-        self._extras.added_to({})
         return asyncio.run(self._preflight())
 
     async def _preflight(self) -> list[str]:
         """One small request shows whether address, key and model name are right."""
         try:
-            trouble = await self._first_answer()
+            await self._first_answer()
             facts = json.dumps(await ask_about_itself(self._connect(), self.address))
             self._server = json.loads(self._extras.scrub(facts.encode()))
         except ServerFault as fault:
             raise InputError(await self._explain(fault)) from None
         finally:
             await self.disconnect()
-        if trouble is None:
+        if self.trouble is None:
             return []
-        self.trouble = trouble.cause
-        return [f"{self.address.base} returns errors ({trouble.cause}); cases without a reply become INCOMPLETE"]
+        return [f"{self.address.base} returns errors ({self.trouble}); cases without a reply become INCOMPLETE"]
 
-    async def _first_answer(self) -> ServerFault | None:
-        """Greet until there is an answer; returns the trouble of a server that is there, raises what shows none is.
+    async def _first_answer(self) -> None:
+        """Greet until there is an answer; keeps the trouble of a server that is there, raises what shows none is.
 
         An outage of a server that answers (429, 5xx) is not wrong input: the run goes on and asks again.
         """
+        self.trouble = None
         for attempt in range(1, _GREETINGS + 1):
             options = {**self._options(0), self._length_option: _HELLO_TOKENS}
             try:
                 await self._attempt(_HELLO, options, self._first_patience)
-                return None
+                return
             except ServerFault as fault:
                 trouble, code = fault, fault.cause.code
             if code is FailureCode.TOKEN_LIMIT:
-                return None  # it thought for longer than a greeting takes: it is there
+                return  # it thought for longer than a greeting takes: it is there
             wants_other = trouble.status == 400 and _OTHER_LENGTH_OPTION in trouble.cause.values.get("error", "")
             if wants_other and self._length_option != _OTHER_LENGTH_OPTION:
                 self._length_option = _OTHER_LENGTH_OPTION
-                return await self._first_answer()  # an answer to our first wording is not an outage
+                await self._first_answer()  # an answer to our first wording is not an outage
+                return
             misplaced = code in (FailureCode.NO_SERVER, FailureCode.WEB_PAGE)
             if not trouble.again or misplaced or (attempt == _GREETINGS and trouble.status is None):
                 raise trouble
             await asyncio.sleep(_PAUSE)
-        return trouble
+        self.trouble = trouble.cause
 
     async def _explain(self, fault: ServerFault) -> str:
         start = f"{self._option} server:{self.address.model}"
@@ -285,6 +284,3 @@ class ServerSubject:
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()
-
-    def close(self) -> None:
-        """Connections belong to the event loop and were given up with it."""

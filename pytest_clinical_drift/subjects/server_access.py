@@ -79,8 +79,8 @@ class RequestExtras:
         header, body = settings.get("header"), settings.get("body")
         self._headers = dict(_read_header(option, line) for line in header.split("\n")) if header else {}
         self._body = _read_body(option, body, reserved) if body is not None else {}
-        texts = (*self._headers.values(), *(text for _, text in _named_strings(self._body)))
-        self._variables = sorted({match[1] for text in texts if (match := _REFERENCE.search(text))})
+        self._sent: dict[str, str] = {}
+        """What was read from the environment, by the variable's name."""
 
     def key(self) -> str:
         """From the environment only; the variable that the user named must be set, the usual one may be."""
@@ -120,9 +120,10 @@ class RequestExtras:
 
     def scrub(self, answer: bytes) -> bytes:
         """What came back without the key and whatever looks like a secret: servers repeat them, files must not."""
-        values = ((name, os.environ.get(name, "").strip()) for name in self._variables)
-        secrets = [(name, value) for name, value in values if len(value) >= _SHORTEST_SECRET and not value.isalpha()]
-        hidden = {form: name for name, value in secrets for form in (value, json.dumps(value)[1:-1])}
+        hidden: dict[str, str] = {}
+        for name, value in sorted(self._sent.items()):
+            if len(value) >= _SHORTEST_SECRET and not value.isalpha():
+                hidden |= {value: name, json.dumps(value)[1:-1]: name}
         if key := self.key():
             hidden[key] = "key"
         for form in sorted(hidden, key=len, reverse=True):  # one may hold another
@@ -141,6 +142,7 @@ class RequestExtras:
         if not value or not value.isascii() or not value.isprintable():
             trouble = "cannot be sent as it is" if value else "is not set"
             raise InputError(f"{self._option} {setting}: the environment variable {match[1]} {trouble}")
+        self._sent[match[1]] = value
         return part[: match.start()] + value
 
 
