@@ -192,7 +192,7 @@ class ActivePlugin(GroupsPlugin):
             return
         if (case_id := getattr(report, "drift_case", None)) is not None:
             result = self._results.made[case_id]
-            self.collected.add(result.verdict)
+            self.collected.add(result.verdict, result.transcripts)
             write_figures(self.config, report, figures_of(result.verdict, self.run.session.name), result.text)
         elif report.failed and getattr(report, "drift_outage", False):
             self.collected.outages += 1
@@ -232,11 +232,10 @@ class ActivePlugin(GroupsPlugin):
 
     def _judge_and_write(self, session: pytest.Session) -> None:
         """Judge the set, write what is known of it, and report it to pytest."""
-        made = self._results.made
-        transcripts = {case.case_id: made[case.case_id].transcripts for case in self.collected.cases}
+        made, transcripts = self._results.made, self.collected.transcripts
         if transcripts:
-            result = judge_run(self.run, self.collected, transcripts)
-            self._finished = FinishedRun(result, self.run.inputs, record_run(self.run.results, result))
+            result = judge_run(self.run, self.collected)
+            self._finished = FinishedRun(self.collected, result, record_run(self.run.results, result))
         elif made:
             of = f"on {len(made)} of {counted(len(self.run.cases), 'case')}"
             remark = f"clinical-drift: your own tests {of}: no release verdict (add {STUDY} for the gate)"
@@ -245,13 +244,13 @@ class ActivePlugin(GroupsPlugin):
             if self._finished is not None:
                 judged = store_judged({key: judged for key, judged in self.run.judged.items() if key[0] in transcripts})
                 window, folder = self.run.session.options.window, self.run.folder
-                self._written = self._finished.publish(folder, transcripts, self.run.sheet, judged, window)
+                self._written = self._finished.publish(folder, self.run.sheet, judged, window)
             else:
                 self.run.folder.publish((), on_top=False)
         except (InputError, OSError) as error:
             self._problem = f"the results could not be written: {sentence(error)}"
         if self._finished is not None:
-            report_whole(session, whole_result(self._finished, self.collected, self._problem))
+            report_whole(session, whole_result(self._finished, self._problem))
         if self._results.handoff is not None:
             self._results.handoff.cleanup()
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
