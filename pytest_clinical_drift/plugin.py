@@ -104,7 +104,7 @@ def pytest_configure(config: pytest.Config) -> None:
     elif config.option.drift_model is not None:
         from pytest_clinical_drift.gate.hooks import ActivePlugin  # heavy parts only when there is something to gate
 
-        config.pluginmanager.register(ActivePlugin.from_config(config), _ACTIVE)
+        config.pluginmanager.register(ActivePlugin(config), _ACTIVE)
     elif given := _given_options(config.option):  # they were meant for us
         taken = "--model" in config.stash.get(_NAMES_TAKEN, [])
         why = " (this project's conftest defines --model itself)" if taken else ""

@@ -76,17 +76,13 @@ class Reopened:
         """All alarms, as the run ended."""
         return [(talk, alarm) for talk in self.conversations for alarm in talk.assessment.alarms]
 
-    def by_case(self) -> dict[str, list[Conversation]]:
-        talks: dict[str, list[Conversation]] = {}
-        for talk in self.conversations:
-            talks.setdefault(talk.case.id, []).append(talk)
-        return talks
-
     def judge(self, reviews: Reviews) -> tuple[SetResult, RunResult]:
         """The cases and the set, judged with what people have answered since."""
-        deciders = self.inputs.deciders
-        collected = SetResult(self.inputs)
-        for talks in self.by_case().values():
+        deciders, collected = self.inputs.deciders, SetResult(self.inputs)
+        by_case: dict[str, list[Conversation]] = {}
+        for talk in self.conversations:
+            by_case.setdefault(talk.case.id, []).append(talk)
+        for talks in by_case.values():
             scored = [_score(self.scorer, talk.heard(reviews), deciders.deciding) for talk in talks]
             collected.add(self.inputs.judge_case(scored, deciders.deciding), [talk.transcript for talk in talks])
         reviewers = dict.fromkeys((*deciders.reviewers, *reviews.people_on(self.questions)))

@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from pytest_clinical_drift.authoring.facts import refuse_untold_facts
 from pytest_clinical_drift.authoring.interludes import stretch
@@ -14,7 +14,6 @@ from pytest_clinical_drift.cases.interludes import hash_interludes, load_interlu
 from pytest_clinical_drift.cases.model import Case, signed
 from pytest_clinical_drift.cases.sharding import cases_of_shard
 from pytest_clinical_drift.conversation import dialogue
-from pytest_clinical_drift.conversation.dialogue import RecordPlace
 from pytest_clinical_drift.conversation.progress import Progress
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
 from pytest_clinical_drift.conversation.scheduler import Plan
@@ -221,8 +220,7 @@ def judge_policy(rules: JudgeRules, *, may_calibrate: bool = True) -> JudgePolic
 
 def _plan(settings: Settings, spec: Spec) -> Plan:
     """How the conversations are held; a record beside the messages needs a subject that takes it."""
-    place = next(known for known in get_args(RecordPlace) if known == settings.record)
-    if place == "context" and spec.kind not in ("python", "control", "replay"):
+    if settings.record == "context" and spec.kind not in ("python", "control", "replay"):
         raise InputError(f"--drift-record context: {spec.kind}: gets messages only; write system or first-message")
     prompt: dict[str, str | None] = {}
     for option, file in (("--drift-system", settings.system), ("--drift-probe", settings.probe)):
@@ -238,6 +236,6 @@ def _plan(settings: Settings, spec: Spec) -> Plan:
         prompt["--drift-probe"],
         settings.probe_every_turn,
         settings.single_message,
-        place,
+        settings.record,
         Budget(settings.budget, settings.prices) if settings.budget else None,
     )
