@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_clinical_drift.gate.options import MODEL, OPTIONS, SHORT, SLATES, destination
+
 if TYPE_CHECKING:
     from collections.abc import Generator
 
@@ -21,8 +23,6 @@ _NEEDS_MODEL = "needs --model"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    from pytest_clinical_drift.gate.options import OPTIONS, destination
-
     group = parser.getgroup(GROUP, "clinical drift: gate a clinical language model")
     for name, arguments, has_ini in OPTIONS:
         group.addoption(name, dest=destination(name), **arguments)
@@ -61,8 +61,6 @@ def pytest_load_initial_conftests(
 
 def _gated_and_paths(args: list[str], namespace: argparse.Namespace) -> tuple[bool, list[str]]:
     """Whether there is something to gate, and the test paths, while the short names are not options yet."""
-    from pytest_clinical_drift.gate.options import SHORT, destination
-
     gated = any(getattr(namespace, destination(name)) is not None for name in SHORT.values())
     paths = list(namespace.file_or_dir)
     for position, argument in enumerate(args):
@@ -76,8 +74,6 @@ def _gated_and_paths(args: list[str], namespace: argparse.Namespace) -> tuple[bo
 
 def _offer_short_names(config: pytest.Config, parser: pytest.Parser) -> None:
     """Register `--model` and `--slate` only now that the project's own conftest has had the chance to use the names."""
-    from pytest_clinical_drift.gate.options import MODEL, SHORT, SLATES, destination
-
     group = parser.getgroup(GROUP)
     for short, arguments in (("--model", MODEL), ("--slate", SLATES)):
         try:  # before pytest 9.2 registering it twice fails only later, at parsing
@@ -113,8 +109,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _given_options(namespace: argparse.Namespace) -> list[str]:
     """Our options on the command line, besides the model."""
-    from pytest_clinical_drift.gate.options import OPTIONS, destination
-
     return [name for name, _, _ in OPTIONS[1:] if getattr(namespace, destination(name)) not in (None, [], False)]
 
 

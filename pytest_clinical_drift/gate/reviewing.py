@@ -143,14 +143,12 @@ def decisions_in(result: RunResult) -> dict[tuple[str, str], list[Opinion]]:
 
 def _alarmed(run: Reopened) -> list[_Asked]:
     """Each question once, though several alarms may hang on it."""
-    by_question: dict[str, _Asked] = {}
-    questions = run.questions
+    hanging: dict[str, list[tuple[Conversation, Alarm]]] = {}
     for talk, alarm in run.alarms:
-        if alarm.settled_by == "person" or alarm.state == AlarmState.DISMISSED or alarm.question not in questions:
-            continue
-        known = by_question.get(alarm.question) or _Asked(talk, questions[alarm.question], ())
-        by_question[alarm.question] = replace(known, alarms=(*known.alarms, alarm))
-    return list(by_question.values())
+        if alarm.settled_by != "person" and alarm.state != AlarmState.DISMISSED:
+            hanging.setdefault(alarm.question, []).append((talk, alarm))
+    known = run.questions
+    return [_Asked(on[0][0], known[q], tuple(alarm for _, alarm in on)) for q, on in hanging.items() if q in known]
 
 
 def _cleared(run: Reopened, draw: random.Random) -> list[_Asked]:

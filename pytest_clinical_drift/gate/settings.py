@@ -12,6 +12,7 @@ import pytest
 from pytest_clinical_drift.cases.sharding import Shard, parse_shard
 from pytest_clinical_drift.conversation.dialogue import RECORD_PLACES, RecordPlace
 from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.gate.inside_pytest import ini_keys
 from pytest_clinical_drift.gate.options import OPTIONS, RESULTS, STORE, destination
 
 _INI_ONLY = ("drift_embedder", "drift_probes", "drift_junit_properties")
@@ -99,8 +100,6 @@ def read_settings(config: pytest.Config) -> Settings:
 
 def _refuse_unknown_keys(config: pytest.Config) -> None:
     """A misspelt ini key would be a warning at most, and the gate another one than was meant."""
-    from pytest_clinical_drift.gate.inside_pytest import ini_keys
-
     for key in ini_keys(config):
         if key.startswith("drift_"):
             try:

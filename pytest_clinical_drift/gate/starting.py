@@ -106,8 +106,8 @@ def calibrate(
     drift_judge: Sequence[str],
     drift_judge_set: Sequence[str],
     set: Path | None,
-    limit: int | None,
-    external: Sequence[str],
+    limit: int | None = None,
+    external: Sequence[str] = (),
     out: Path | None,
     say: Say,
 ) -> int:
@@ -192,15 +192,8 @@ def start(
             say("cancelled: nothing sent, nothing written")
             return 0
     if calibration_is_due:
-        calibrate(
-            drift_judge=settings.judges,
-            drift_judge_set=drift_judge_set,
-            set=run.session.options.calibration_set,
-            limit=None,
-            external=(),
-            out=settings.root / CALIBRATIONS,
-            say=say,
-        )
+        texts, out = run.session.options.calibration_set, settings.root / CALIBRATIONS
+        calibrate(drift_judge=settings.judges, drift_judge_set=drift_judge_set, set=texts, out=out, say=say)
     judge_options: list[str] = []
     if (settings.root / "pytest.ini").exists():  # it is kept, and may name another judge
         judge_options += [part for spec in settings.judges for part in ("--drift-judge", spec)]
