@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_clinical_drift.gate.options import MODEL, OPTIONS, SHORT, SLATES, destination
+
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
@@ -36,8 +38,6 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    from pytest_clinical_drift.gate.options import OPTIONS, destination
-
     group = parser.getgroup(GROUP, "clinical drift: gate a clinical language model")
     for name, arguments, has_ini in OPTIONS:
         group.addoption(name, dest=destination(name), **arguments)
@@ -76,8 +76,6 @@ def pytest_load_initial_conftests(
 
 def _gated_and_paths(args: list[str], namespace: argparse.Namespace) -> tuple[bool, list[str]]:
     """Whether there is something to gate, and the test paths, while the short names are not options yet."""
-    from pytest_clinical_drift.gate.options import SHORT, destination
-
     gated = any(getattr(namespace, destination(name)) is not None for name in SHORT.values())
     paths = list(namespace.file_or_dir)
     for position, argument in enumerate(args):
@@ -91,8 +89,6 @@ def _gated_and_paths(args: list[str], namespace: argparse.Namespace) -> tuple[bo
 
 def _offer_short_names(config: pytest.Config, parser: pytest.Parser) -> None:
     """Register `--model` and `--slate` only now that the project's own conftest has had the chance to use the names."""
-    from pytest_clinical_drift.gate.options import MODEL, SHORT, SLATES, destination
-
     group = parser.getgroup(GROUP)
     for short, arguments in (("--model", MODEL), ("--slate", SLATES)):
         try:  # before pytest 9.2 registering it twice fails only later, at parsing
@@ -119,7 +115,7 @@ def pytest_configure(config: pytest.Config) -> None:
     elif config.option.drift_model is not None:
         from pytest_clinical_drift.gate.hooks import ActivePlugin  # heavy parts only when there is something to gate
 
-        config.pluginmanager.register(ActivePlugin.from_config(config), _ACTIVE)
+        config.pluginmanager.register(ActivePlugin(config), _ACTIVE)
     elif given := _given_options(config.option):  # they were meant for us
         taken = "--model" in config.stash.get(_NAMES_TAKEN, [])
         why = " (this project's conftest defines --model itself)" if taken else ""
@@ -128,8 +124,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _given_options(namespace: argparse.Namespace) -> list[str]:
     """Our options on the command line, besides the model."""
-    from pytest_clinical_drift.gate.options import OPTIONS, destination
-
     return [name for name, _, _ in OPTIONS[1:] if getattr(namespace, destination(name)) not in (None, [], False)]
 
 

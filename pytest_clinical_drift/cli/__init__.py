@@ -40,14 +40,8 @@ class _Command(argparse.ArgumentParser):
     def path(self, name: str, metavar: str, help: str, **more: Any) -> None:
         self.text(name, metavar, help, type=Path, **more)
 
-    def number(self, name: str, metavar: str, help: str, **more: Any) -> None:
-        self.text(name, metavar, help, **{"type": int, **more})
-
     def repeated(self, name: str, metavar: str, help: str) -> None:
         self.text(name, metavar, help, action="append", default=[])
-
-    def choice(self, name: str, help: str, *choices: str, **more: Any) -> None:
-        self.add_argument(name, choices=choices, help=help, **more)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -80,7 +74,8 @@ def _add_runs(add: _Add) -> None:
     command.repeated("--drift-judge", "SPEC", "the judge; asked for if left out")
     command.repeated("--drift-set", "KEY=VALUE", "a setting of the candidate")
     command.repeated("--drift-judge-set", "KEY=VALUE", "a setting of the judge")
-    command.choice("--ci", "the CI file to write (default: github)", "github", "gitlab", "none", default="github")
+    systems = ("github", "gitlab", "none")
+    command.add_argument("--ci", choices=systems, default="github", help="the CI file to write (default: github)")
     command.add_argument("--yes", action="store_true", help="go ahead without a prompt")
     command = add("compare", "several models or releases side by side")
     command.path("results", "RESULTS", "two or more study_c_results.json files, or their folders", nargs="+")
@@ -96,7 +91,7 @@ def _add_runs(add: _Add) -> None:
     command.path("results", "RESULTS", "the results folder of a run", nargs="?")
     command.path("--cases", "PATH", "instead of results: cases to read and sign")
     split = "a page for each of N reviewers; a fifth of the screens go to two reviewers, unmarked"
-    command.number("--split", "N", split, default=1)
+    command.text("--split", "N", split, default=1, type=int)
     last = "results whose reviews are shown after each answer (default: those of the last signed release)"
     command.path("--last", "RESULTS", last)
     command.path("--out", "FILE", "default: review.html beside the results, or cases_review.html here")
@@ -111,18 +106,18 @@ def _add_runs(add: _Add) -> None:
     command.path("--junitxml", "FILE", junit, dest="junit")
     purpose = "all shards of a run on the GPUs of this machine or on a Ray cluster, then their merge"
     command = add("launch", purpose, "gate.launching:launch")
-    command.number("--workers", "N", "shards that run at a time", required=True)
-    command.number("--shards", "M", "default: as many as workers; on Ray twice as many")
+    command.text("--workers", "N", "shards that run at a time", required=True, type=int)
+    command.text("--shards", "M", "default: as many as workers; on Ray twice as many", type=int)
     command.text("--on", "WHERE", "local (default), ray or ray:ADDRESS", default="local")
     retries = "how often a shard whose worker died is run again (default: 2)"
-    command.number("--retries", "N", retries, default=2)
+    command.text("--retries", "N", retries, default=2, type=int)
     command.path("--out", "DIR", "where the merged run goes (default: results/MODEL)")
     command.path("--junitxml", "FILE", junit, dest="junit")
     command.text("options", "-- PYTEST OPTIONS", "as for one run: --model SPEC and so on", nargs="*")
     add("schema", "print the JSON Schema of study_c_results.json")
     command = add("power", "the chance of catching a drop of recall with so many cases")
-    command.number("--cases", "N", "cases of the set; default: those of --results")
-    command.number("--drop", "D", "drop of Recall@T10 to be caught, such as 0.1", required=True, type=float)
+    command.text("--cases", "N", "cases of the set; default: those of --results", type=int)
+    command.text("--drop", "D", "drop of Recall@T10 to be caught, such as 0.1", required=True, type=float)
     command.path("--results", "PATH", "results file or folder: take the spread between cases from there")
 
 
@@ -156,7 +151,9 @@ def _add_judges(add: _Add) -> None:
     )
     command.repeated("--drift-judge-set", "K=V", "a setting of the judge")
     command.path("--set", "PATH", "labelled texts; default: the bundled ones")
-    command.number("--limit", "N", "at most N texts of each kind of reading: a try, since few texts decide nothing")
+    command.text(
+        "--limit", "N", "at most N texts of each kind of reading: a try, since few texts decide nothing", type=int
+    )
     command.repeated("--external", "NAME=PATH", "a public set: primock57, kqa or healthbench")
     command.path("--out", "PATH", "the calibration file, or the folder it goes to")
     command = add("agreement", "how far two reviewers agree")
@@ -176,7 +173,7 @@ def _add_releases(add: _Add) -> None:
     name = "your name in the allowed-signers file, such as ada@clinic.example"
     command.text("--as", "NAME", name, required=True, dest="signer")
     decisions = ("accept", "accept-until", "reject")
-    command.choice("--decision", "what you decide on the residual risk", *decisions, required=True)
+    command.add_argument("--decision", choices=decisions, required=True, help="what you decide on the residual risk")
     command.text("--until", "YYYY-MM-DD", "last day of accept-until")
     command.text("--conditions", "TEXT", "conditions of the acceptance, or why it is rejected", default="")
     command.path("--allowed-signers", "FILE", signers)
@@ -189,7 +186,7 @@ def _add_releases(add: _Add) -> None:
     command.path("--labels", "FILE", "pairs known at freeze")
     command.text("--slate-id", "ID", "default: made of model version, date and hash")
     command = add("example", "write the bundled example slate, to try `pytest --slate` on")
-    command.choice("what", "the frozen predictions of a ranking model, with outcomes", "slate")
+    command.add_argument("what", choices=("slate",), help="the frozen predictions of a ranking model, with outcomes")
     command.path("--out", "DIR", "its new folder (default: example-slate)", default="example-slate")
     command = add(
         "verify",

@@ -11,8 +11,6 @@ from pytest_clinical_drift.cli import BAD_INPUT
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.make_calibration import Say
 
-# -- runs
-
 
 def compare(results: list[Path], *, html: Path | None, markdown: Path | None, fail_if_worse: bool, say: Say) -> int:
     from pytest_clinical_drift.report.compare import render_html, render_markdown, render_text
@@ -63,9 +61,6 @@ def power(*, cases: int | None, drop: float, results: Path | None, say: Say) -> 
     estimated = estimate_power(cases=cases, drop=drop, rules=rules, baseline=spread)
     say("\n".join(text_lines("power.txt.j2", "lines", power=estimated)))
     return 0
-
-
-# -- cases
 
 
 def new(case_id: str, *, out: Path | str, say: Say) -> int:
@@ -120,9 +115,6 @@ def plans(path: Path, *, output: Path, linked: Path | None, nli: str, into_cases
     return 0
 
 
-# -- reviewers
-
-
 def agreement(first: Path, second: Path, *, third: Path | None, say: Say) -> int:
     from pytest_clinical_drift.judging.reviews import compare_reviews, read_reviews
     from pytest_clinical_drift.report.judge_text import render_agreement
@@ -130,9 +122,6 @@ def agreement(first: Path, second: Path, *, third: Path | None, say: Say) -> int
     files = [read_reviews(file) for file in (first, second, third) if file is not None]
     say(render_agreement(*compare_reviews(*files)))
     return 0
-
-
-# -- releases and slates
 
 
 def freeze(predictions: Path, *, out: Path, param: list[str], say: Say, **given: Any) -> int:

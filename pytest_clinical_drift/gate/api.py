@@ -13,7 +13,6 @@ from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.json_file import with_sentences
 from pytest_clinical_drift.report.words import judged_text, label
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.transcript import Transcript
 
 
 class GateResult(RunResult):
@@ -74,13 +73,12 @@ def run_gate(
     runner = run.begin()
     runner.cases = [run.cases[case_id] for case_id in chosen]
     collected = SetResult(run.inputs)
-    transcripts: dict[str, tuple[Transcript, ...]] = {}
     try:
         for case_id in chosen:
-            transcripts[case_id], result = run.result_of(case_id)
-            collected.add(result)
+            transcripts, result = run.result_of(case_id)
+            collected.add(result, transcripts)
     finally:
         runner.stop()
         run.session.stop()
-    whole = with_sentences(judge_run(run, collected, transcripts))
+    whole = with_sentences(judge_run(run, collected))
     return GateResult.model_construct(**{name: getattr(whole, name) for name in RunResult.model_fields})

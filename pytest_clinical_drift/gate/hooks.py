@@ -2,29 +2,33 @@
 
 import sys
 import tempfile
+import threading
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import pytest
 
 from pytest_clinical_drift.cases.files import LONG, bundled_cases
 from pytest_clinical_drift.conversation.progress import terminal_progress
 from pytest_clinical_drift.errors import InputError, sentence
-from pytest_clinical_drift.gate.estimate import estimate
-from pytest_clinical_drift.gate.handoff import CaseResults, hand_selection, wait_for
 from pytest_clinical_drift.gate.inside_pytest import name_suite
 from pytest_clinical_drift.gate.items import (
     STUDY,
     CaseItem,
     DriftResult,
+    ScorerError,
     Unfinished,
     case_marks,
     cases_of,
+    hand_over,
+    hand_selection,
+    handed_selection,
     mark_name,
     own_scores,
     take_selection,
+    wait_for,
 )
 from pytest_clinical_drift.gate.ledger import record_run
 from pytest_clinical_drift.gate.publishing import (
@@ -36,9 +40,10 @@ from pytest_clinical_drift.gate.publishing import (
 )
 from pytest_clinical_drift.gate.pytest_reports import GroupsPlugin, report_whole, shown, status_of, write_figures
 from pytest_clinical_drift.gate.run import GateRun
-from pytest_clinical_drift.gate.set_result import SetResult, figures_of, judge_run
+from pytest_clinical_drift.gate.set_result import SetResult, figures_of, judge_record, judge_run
 from pytest_clinical_drift.gate.settings import read_settings
 from pytest_clinical_drift.judging.for_reviewers import others_named
+from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.inputs import store_judged
@@ -50,19 +55,31 @@ from pytest_clinical_drift.verdict.metric_table import EVENT_METRICS
 class ActivePlugin(GroupsPlugin):
     """The hooks of a gated run. One object per pytest session, in the controller and in each worker."""
 
-    def __init__(self, config: pytest.Config, run: GateRun, selection: Sequence[str] | None) -> None:
+    def __init__(self, config: pytest.Config) -> None:
+        """Read the options, check all that needs no model, and decide what is collected."""
         self.config = config
-        self.run = run
-        self.selection = selection
-        """Case ids named on the command line; None: all cases; empty: none, only the paths given."""
+        try:
+            self.run = GateRun(read_settings(config), partial(own_scores, config))
+            self.selection = take_selection(config, self.run)
+            """Case ids named on the command line; None: all cases; empty: none, only the paths given."""
+        except (InputError, OSError) as error:
+            raise pytest.UsageError(sentence(error)) from None
+        config.addinivalue_line("markers", "clinical_drift: a case of the clinical drift gate")
+        for tag in sorted({tag for case in self.run.cases.values() for tag in case.tags}):
+            config.addinivalue_line("markers", f"{mark_name(tag)}: tag of a clinical drift case")
         self.is_worker = hasattr(config, "workerinput")
         folder = getattr(config, "workerinput", {}).get("drift_folder")
         self._results_come_in = Path(folder) if folder else None
         """Where this process, a worker, gets its results from."""
+        self._handoff: tempfile.TemporaryDirectory[str] | None = None
+        """The same in the process with the model; None without workers."""
+        self._made: dict[str, DriftResult] = {}
+        """Results by case, in the process with the model."""
+        self._scorer_failed = False
+        """A scorer of the project raised: the run cannot be judged."""
         self.remarks: list[str] = []
         """What to say before the first test."""
-        self.collected = SetResult(run.inputs)
-        self._results = CaseResults(run)
+        self.collected = SetResult(self.run.inputs)
         self._finished: FinishedRun | None = None
         self._written: list[Path] = []
         self._closing_remarks: list[str] = []
@@ -71,19 +88,6 @@ class ActivePlugin(GroupsPlugin):
         """Why the results could not be written."""
         self._interrupted = False
         self._failed = 0
-
-    @classmethod
-    def from_config(cls, config: pytest.Config) -> Self:
-        """Read the options, check all that needs no model, and decide what is collected."""
-        try:
-            run = GateRun(read_settings(config), partial(own_scores, config))
-            selection = take_selection(config, run)
-        except (InputError, OSError) as error:
-            raise pytest.UsageError(sentence(error)) from None
-        config.addinivalue_line("markers", "clinical_drift: a case of the clinical drift gate")
-        for tag in sorted({tag for case in run.cases.values() for tag in case.tags}):
-            config.addinivalue_line("markers", f"{mark_name(tag)}: tag of a clinical drift case")
-        return cls(config, run, selection)
 
     # -- before the first test
 
@@ -102,14 +106,14 @@ class ActivePlugin(GroupsPlugin):
         except (InputError, OSError) as error:
             raise pytest.UsageError(sentence(error)) from None
         if self._distributed():
-            self._results.handoff = tempfile.TemporaryDirectory(prefix="clinical-drift-")
+            self._handoff = tempfile.TemporaryDirectory(prefix="clinical-drift-")
 
     def _distributed(self) -> bool:
         return bool(getattr(self.config.option, "tx", None)) or bool(getattr(self.config.option, "numprocesses", None))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        node.workerinput["drift_folder"] = self._results.handoff.name if self._results.handoff else ""
+        node.workerinput["drift_folder"] = self._handoff.name if self._handoff else ""
 
     def pytest_report_header(self) -> list[str]:
         cases, limits = self.run.cases_path, self.run.thresholds_file
@@ -149,12 +153,19 @@ class ActivePlugin(GroupsPlugin):
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: Sequence[str]) -> None:
-        """Workers have collected: the controller, and nobody else, starts talking to the model."""
-        self._results.start_serving()
+        """A worker has collected: the controller, and nobody else, makes what all of them need, in one thread."""
+        runner = self.run.runner
+        if runner is not None and not runner.cases and self._handoff is not None:
+            folder = Path(self._handoff.name)
+            chosen = handed_selection(folder, list(self.run.cases))
+            runner.cases = [self.run.cases[case_id] for case_id in chosen]
+            threading.Thread(target=self._serve, args=(folder, chosen), daemon=True).start()
 
     def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:
         lines, chosen = self.remarks, cases_of(items, self.run.cases)
         if self.config.option.collectonly:
+            from pytest_clinical_drift.gate.starting import estimate
+
             lines = estimate(chosen, self.run)
         elif not chosen and not self._distributed():
             lines = [*lines, f"no case selected out of {len(self.run.cases)}: nothing to ask, no verdict"]
@@ -162,15 +173,32 @@ class ActivePlugin(GroupsPlugin):
 
     # -- running
 
+    def _make(self, case_id: str) -> DriftResult:
+        """Wait for the conversations of a case, score and judge them; once for each case."""
+        if case_id not in self._made:
+            made, judge = self.run.result_of(case_id), judge_line(judge_record(self.run))
+            self._made[case_id] = DriftResult(self.run.cases[case_id], *made, judge)
+        return self._made[case_id]
+
+    def _serve(self, folder: Path, case_ids: Sequence[str]) -> None:
+        for case_id in case_ids:
+            try:
+                result = self._make(case_id)
+                hand_over(folder, case_id, (result.transcripts, result.verdict, result.judge))
+            except BaseException as error:  # whoever waits must hear of whatever kept a result from being made
+                self._scorer_failed |= isinstance(error, ScorerError)
+                hand_over(folder, case_id, error)
+
     def result(self, case_id: str) -> DriftResult:
         """Conversation, assessment and verdict of a case: from the process with the model, or made here."""
         try:
             if not self.is_worker:
-                return self._results.make(case_id)
+                return self._make(case_id)
             return DriftResult(self.run.cases[case_id], *wait_for(self._results_come_in or Path(), case_id))
         except RunStopped as stopped:
             pytest.skip(str(stopped))  # with workers, a test may wait when another process has given up
         except InputError as error:
+            self._scorer_failed |= isinstance(error, ScorerError)
             if not self.is_worker:  # every other case would say the same
                 session: Any = self.config.pluginmanager.get_plugin("session")
                 session.shouldfail = "a scorer of the project cannot be used"
@@ -196,8 +224,8 @@ class ActivePlugin(GroupsPlugin):
         if self.is_worker:
             return
         if (case_id := getattr(report, "drift_case", None)) is not None:
-            result = self._results.made[case_id]
-            self.collected.add(result.verdict)
+            result = self._made[case_id]
+            self.collected.add(result.verdict, result.transcripts)
             write_figures(self.config, report, figures_of(result.verdict, self.run.session.name), result.text)
         elif report.failed and getattr(report, "drift_outage", False):
             self.collected.outages += 1
@@ -219,7 +247,7 @@ class ActivePlugin(GroupsPlugin):
             return
         self._interrupted |= session.exitstatus == pytest.ExitCode.INTERRUPTED
         self._interrupted |= isinstance(sys.exc_info()[1], KeyboardInterrupt)
-        broken_off = self._results.scorer_failed or self._interrupted
+        broken_off = self._scorer_failed or self._interrupted
         runner = self.run.runner
         try:
             if runner is not None:
@@ -238,11 +266,10 @@ class ActivePlugin(GroupsPlugin):
 
     def _judge_and_write(self, session: pytest.Session) -> None:
         """Judge the set, write what is known of it, and report it to pytest."""
-        made = self._results.made
-        transcripts = {case.case_id: made[case.case_id].transcripts for case in self.collected.cases}
+        made, transcripts = self._made, self.collected.transcripts
         if transcripts:
-            result = judge_run(self.run, self.collected, transcripts)
-            self._finished = FinishedRun(result, self.run.inputs, record_run(self.run.results, result))
+            result = judge_run(self.run, self.collected)
+            self._finished = FinishedRun(self.collected, result, record_run(self.run.results, result))
         elif made:
             of = f"on {len(made)} of {counted(len(self.run.cases), 'case')}"
             remark = f"clinical-drift: your own tests {of}: no release verdict (add {STUDY} for the gate)"
@@ -251,18 +278,18 @@ class ActivePlugin(GroupsPlugin):
             if self._finished is not None:
                 judged = store_judged({key: judged for key, judged in self.run.judged.items() if key[0] in transcripts})
                 window, folder = self.run.session.options.window, self.run.folder
-                self._written = self._finished.publish(folder, transcripts, self.run.sheet, judged, window)
+                self._written = self._finished.publish(folder, self.run.sheet, judged, window)
             else:
                 self.run.folder.publish((), on_top=False)
         except (InputError, OSError) as error:
             self._problem = f"the results could not be written: {sentence(error)}"
         if self._finished is not None:
-            report_whole(session, whole_result(self._finished, self.collected, self._problem))
-        if self._results.handoff is not None:
-            self._results.handoff.cleanup()
+            report_whole(session, whole_result(self._finished, self._problem))
+        if self._handoff is not None:
+            self._handoff.cleanup()
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             code = self.collected.exit_code()
-            session.exitstatus = 4 if self._results.scorer_failed or (self._problem and code != 1) else code
+            session.exitstatus = 4 if self._scorer_failed or (self._problem and code != 1) else code
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if self._finished is not None:

@@ -1,15 +1,22 @@
-"""Cases as pytest items; which of them a session needs; what a project's own tests get and its scorers give."""
+"""Cases as pytest items; which of them a session needs; what a project's own tests get, how it gets to workers, and
+what the project's scorers give."""
 
+import contextlib
+import json
 import math
 import re
+import shutil
+import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import pytest
+from pydantic import TypeAdapter
 
+from pytest_clinical_drift.cases.files import write_atomically
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.pytest_reports import GateFailure, take_ids
@@ -19,6 +26,7 @@ from pytest_clinical_drift.report.headlines import case_headline, unsettled_line
 from pytest_clinical_drift.report.terminal import case_report
 from pytest_clinical_drift.results.models import CaseResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
+from pytest_clinical_drift.subjects.base import RunStopped
 from pytest_clinical_drift.subjects.python import is_foreign
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.reasons import Verdict
@@ -27,6 +35,11 @@ STUDY = "study_c"
 """First part of every test id."""
 OWN = "own."
 """Before the name of every figure of the project's own, so that it can never be taken for one of ours."""
+HandedCase = tuple[tuple[Transcript, ...], CaseResult, str]
+"""A case's conversations, its result, and the judge in a line."""
+_HANDED = TypeAdapter(HandedCase)
+_POLL_SECONDS = 0.02
+_SELECTION = ".selection"
 
 
 class Unfinished(GateFailure):
@@ -200,3 +213,54 @@ def own_scores(config: pytest.Config, case: Case, transcript: Transcript) -> Sco
         place = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
         message = f"{type(error).__name__}: {error}{place}"
     raise ScorerError(f"pytest_clinical_drift_score on {case.id}: {message}")
+
+
+# -- from the process with the model, which alone makes results, through a folder to the workers
+
+
+def hand_over(folder: Path, case_id: str, result: HandedCase | BaseException) -> None:
+    """Hand over a result, or why there is none; whole or not at all.
+
+    Where it cannot be written, the workers are told why; where not even that can be written, the folder is removed,
+    which ends their waiting.
+    """
+    if isinstance(result, BaseException):
+        contents: list[object] = [{"stopped": isinstance(result, RunStopped), "why": str(result)}]
+    else:
+        why = f"{case_id}: the result could not be handed to the test process (is the disk full?)"
+        contents = [_HANDED.dump_python(result), {"stopped": False, "why": why}]
+    for content in contents:
+        if not folder.exists():  # nobody is waiting
+            return
+        with contextlib.suppress(OSError):
+            write_atomically(folder / f"{case_id}.json", json.dumps(content, ensure_ascii=True, default=str))
+            return
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def wait_for(folder: Path, case_id: str) -> HandedCase:
+    """The result of a case, once it is there; RunStopped where it is not wanted any more."""
+    file = folder / f"{case_id}.json"
+    while not file.exists():
+        if not folder.exists():
+            raise RunStopped("the run was stopped before this conversation was over")
+        time.sleep(_POLL_SECONDS)
+    content = json.loads(file.read_text(encoding="utf-8"))
+    if isinstance(content, dict):
+        raise RunStopped(content["why"]) if content["stopped"] else InputError(content["why"])
+    return _HANDED.validate_python(content)
+
+
+def hand_selection(folder: Path, case_ids: Sequence[str]) -> None:
+    """Tell the process with the model which cases the collected tests need; every worker collects the same."""
+    with contextlib.suppress(OSError):
+        write_atomically(folder / _SELECTION, json.dumps(list(case_ids)))
+
+
+def handed_selection(folder: Path, known: Sequence[str]) -> list[str]:
+    """The cases that the workers' tests need; all known ones where they could not say."""
+    try:
+        wanted = json.loads((folder / _SELECTION).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return list(known)
+    return [case_id for case_id in known if case_id in wanted]

@@ -2,16 +2,12 @@
 
 import hashlib
 import json
-import shutil
 import signal
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from pathlib import Path
-from queue import SimpleQueue
-from typing import Any
 
 from pytest_clinical_drift.cases.sharding import Shard, cases_of_shard
 from pytest_clinical_drift.conversation.store import make_folder
@@ -55,12 +51,15 @@ def launch(
     jobs = _jobs(options, shards or (2 * workers if place == "ray" else workers))
     run = ray_workers(workers, address) if place == "ray" else local_workers(workers)
     launched = _Launch(jobs, run, retries, say)
+    # a scheduler that ends the job by SIGTERM ends its shards too, as Ctrl-C does, and the run can be resumed
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with _terminated_like_ctrl_c():
-            launched.run(workers)
+        launched.run(workers)
     except KeyboardInterrupt:
         say(f"interrupted: {launched.progress()}; run the same command to resume")
         return _INTERRUPTED
+    finally:
+        signal.signal(signal.SIGTERM, before)
     folders = [job.published for job in jobs if job.published is not None]
     if not folders:
         raise InputError(f"launch: no shard finished; see {shown(jobs[0].log)}")
@@ -90,13 +89,8 @@ def _jobs(options: Sequence[str], count: int) -> list[ShardJob]:
     if (work / _DONE).exists():  # that run is over: this one begins anew, and reuses what a proven model said
         (work / _DONE).unlink()
         for job in jobs:
-            _clear(job)
+            job.clear()
     return jobs
-
-
-def _clear(job: ShardJob) -> None:
-    shutil.rmtree(job.results, ignore_errors=True)
-    job.log.unlink(missing_ok=True)
 
 
 def _is_whole(job: ShardJob) -> bool:
@@ -113,44 +107,41 @@ class _Launch:
     """The shards of a launch, each in a thread that waits for it, and how far they are."""
 
     def __init__(self, jobs: Sequence[ShardJob], run: Run, retries: int, say: Say) -> None:
-        self._jobs, self._run, self._retries, self._say = jobs, run, retries, say
+        self._run, self._retries, self._say = run, retries, say
         self._states = dict.fromkeys(jobs, "waiting")
-        self._slots: SimpleQueue[int] = SimpleQueue()
+        self._waiting = iter(jobs)
+        """Shared by the threads: each job is taken by one of them."""
         self._stop = threading.Event()
 
     def run(self, workers: int) -> None:
         """Until every shard has come to its end, or has died too often; a line from time to time says how far."""
-        for slot in range(workers):
-            self._slots.put(slot)
         told = ""
         with ThreadPoolExecutor(workers) as pool:
             try:
-                pending = {pool.submit(self._run_shard, job) for job in self._jobs}
+                pending = {pool.submit(self._work, slot) for slot in range(workers)}
                 while pending:
                     ended, pending = wait(pending, _LINE_EVERY, FIRST_EXCEPTION)
-                    for shard in ended:
-                        shard.result()
+                    for worker in ended:
+                        worker.result()
                     if (now := self.progress()) != told:
                         self._say(now)
                     told = now
             except BaseException:
                 self._say("stopping all shards …")
                 self._stop.set()
-                pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
-    def _run_shard(self, job: ShardJob) -> None:
-        if _is_whole(job):
-            self._states[job] = "finished"
-            self._say(f"{job.shard}: finished earlier")
-            return
-        _clear(job)  # a run that was broken off; its replies are in the store
-        slot = self._slots.get()
-        try:
+    def _work(self, slot: int) -> None:
+        for job in self._waiting:
+            if _is_whole(job):
+                self._states[job] = "finished"
+                self._say(f"{job.shard}: finished earlier")
+                continue
+            job.clear()  # a run that was broken off; its replies are in the store
             self._states[job] = "running"
             self._states[job] = self._attempt(job, slot)
-        finally:
-            self._slots.put(slot)
+            if self._stop.is_set():
+                return
 
     def _attempt(self, job: ShardJob, slot: int) -> str:
         """Run it, again where its worker dies; returns how it ended."""
@@ -176,17 +167,3 @@ class _Launch:
         """Such as "shards: 1 finished, 2 running, 1 waiting"."""
         states = Counter(self._states.values())
         return f"shards: {', '.join(f'{states[state]} {state}' for state in sorted(states))}"
-
-
-@contextmanager
-def _terminated_like_ctrl_c() -> Iterator[None]:
-    """A scheduler that ends the job ends its shards too, and the run can be resumed."""
-
-    def interrupt(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -2,7 +2,7 @@
 
 import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,12 +15,13 @@ from pytest_clinical_drift.gate.reopened import rescore
 from pytest_clinical_drift.gate.set_result import SetResult, counts_of
 from pytest_clinical_drift.results.folders import TRANSCRIPTS, RunFolder, check_results_place
 from pytest_clinical_drift.results.manifest import JudgeRecord, Manifest, TokenCounts
+from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import read_sheet
 from pytest_clinical_drift.results.shards import ShardRun, Shards, find_shards
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.reasons import ReasonCode, Verdict, reason
+from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
 from pytest_clinical_drift.verdict.values import Deciders
 
 
@@ -31,11 +32,8 @@ def merge(folders: Sequence[Path], out: Path, junit: Path | None, say: Say) -> i
     shards = find_shards(folders)
     for run in shards.replaced:
         say(f"{run.shard}: a newer run replaces {shown(run.folder)}")
-    transcripts = checked_transcripts(shards)
-    collected, manifest = judge_shards(shards)
-    given = [run.result.reviewed.records for run in shards.used if run.result.reviewed is not None]
-    result = collected.result(manifest, collected.reviewed(max(given)) if given else None)
-    finished = FinishedRun(result, collected.inputs, record_run(out, result))
+    collected, result = judge_shards(shards, checked_transcripts(shards))
+    finished = FinishedRun(collected, result, record_run(out, result))
     folder = RunFolder(out)
     folder.create()
     for run in shards.used:
@@ -43,9 +41,9 @@ def merge(folders: Sequence[Path], out: Path, junit: Path | None, say: Say) -> i
             shutil.copytree(run.folder / TRANSCRIPTS, folder.transcripts, dirs_exist_ok=True)
     judged = [stored for run in shards.used for stored in run.inputs.judged]
     judged.sort(key=lambda stored: (stored.case_id, stored.repeat))
-    written = finished.publish(folder, transcripts, sheet, judged, shards.used[0].inputs.window)
+    written = finished.publish(folder, sheet, judged, shards.used[0].inputs.window)
     if junit is not None:
-        write_run_junit(junit, finished, collected, transcripts)
+        write_run_junit(junit, finished)
         written.append(junit)
     for line in finished.summary(written, shutil.get_terminal_size().columns, merged=True):
         say(line)
@@ -62,25 +60,27 @@ def checked_transcripts(shards: Shards) -> dict[str, list[Transcript]]:
     return transcripts
 
 
-def judge_shards(shards: Shards) -> tuple[SetResult, Manifest]:
+def judge_shards(
+    shards: Shards, transcripts: Mapping[str, Sequence[Transcript]] | None = None
+) -> tuple[SetResult, RunResult]:
     """Every case judged again, then the set over all of them; cases that no shard has are INCOMPLETE."""
     inputs = shards.used[0].inputs.model_copy(update={"shard": None})
     collected, deciding = SetResult(inputs), inputs.deciders.deciding
     for run in shards.used:
         for case in run.result.cases:
-            collected.add(inputs.judge_case(case.repeats, deciding))
+            talks = (transcripts or {}).get(case.case_id, ())
+            collected.add(inputs.judge_case(case.repeats, deciding), talks)
     for case_id, why in shards.lacking.items():
         missing = Transcript(case_id, (), failure=failure(FailureCode.SHARD_MISSING, error=why))
         lacking = next(case for case in inputs.cases if case.id == case_id)
         scored = Scorer(inputs.stride, load_extractor(inputs.ner)).score(lacking, missing)
         collected.add(inputs.judge_case((scored,), deciding))
     manifest = _manifest(shards, collected.runs)
-    verdict = collected.judge(_deciders(shards.used, collected.runs, manifest.judged))
-    if shards.missing:
-        why_incomplete = reason(ReasonCode.SHARDS_MISSING, shards=list(shards.missing))
-        state = verdict.verdict if verdict.verdict == Verdict.FAIL else Verdict.INCOMPLETE
-        collected.verdict = replace(verdict, verdict=state, reasons=(why_incomplete, *verdict.reasons))
-    return collected, manifest
+    deciders = _deciders(shards.used, collected.runs, manifest.judged)
+    given = [run.result.reviewed.records for run in shards.used if run.result.reviewed is not None]
+    return collected, collected.judge(
+        deciders, manifest, reviews=max(given, default=None), missing_shards=shards.missing
+    )
 
 
 def _deciders(used: Sequence[ShardRun], runs: Sequence[CaseAssessment], judged: JudgeRecord | None) -> Deciders:

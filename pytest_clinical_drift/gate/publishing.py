@@ -16,7 +16,6 @@ from pytest_clinical_drift.gate.ledger import attempts_and_controls, ledger_abov
 from pytest_clinical_drift.gate.pytest_reports import ResultWithoutTest, figure_lines, shown
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.set_result import SetResult, figures_of
-from pytest_clinical_drift.report.dossier_view import Transcripts
 from pytest_clinical_drift.report.headlines import case_headline, next_step, run_headline
 from pytest_clinical_drift.report.html import REPORT_FILE, render_case_pages, render_report
 from pytest_clinical_drift.report.json_file import write_results
@@ -26,7 +25,7 @@ from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.report.terminal import fill, render_summary, verdict_line
 from pytest_clinical_drift.results.folders import CASE_PAGES, RunFolder
-from pytest_clinical_drift.results.inputs import GateInputs, StoredJudgement, write_inputs
+from pytest_clinical_drift.results.inputs import StoredJudgement, write_inputs
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import Sheet, record_hash, standing_of
 from pytest_clinical_drift.verdict.reasons import Verdict
@@ -39,39 +38,37 @@ _COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.INCOMPLETE: "red
 class FinishedRun:
     """A run whose set is judged."""
 
+    collected: SetResult
     result: RunResult
-    inputs: GateInputs
     attempt: str = ""
     """Which attempt of this candidate it is."""
 
-    def write(self, folder: Path, transcripts: Transcripts, sheet: Sheet, *, place: Path | None = None) -> list[Path]:
+    def write(self, folder: Path, sheet: Sheet, *, place: Path | None = None) -> list[Path]:
         """Results first, then the dossier; returns what people may want to open.
 
         `place`: where the run lies whose ledger counts, unless it is written there.
         """
-        results = write_results(self.result, folder)
+        result, transcripts = self.result, self.collected.transcripts
+        results = write_results(result, folder)
         home = ledger_above(place or folder)
-        attempts, controls = attempts_and_controls(home, self.result.manifest) if home else (None, None)
-        sha256 = record_hash(folder)
-        standing = standing_of(self.result, sha256, sheet, home=home, attempts=attempts, controls=controls)
-        page = render_report(self.result, transcripts, self.inputs.thresholds, standing)
+        attempts, controls = attempts_and_controls(home, result.manifest) if home else (None, None)
+        standing = standing_of(result, record_hash(folder), sheet, home=home, attempts=attempts, controls=controls)
+        page = render_report(result, transcripts, self.collected.inputs.thresholds, standing)
         written = write_atomically(folder / REPORT_FILE, page)
         shutil.rmtree(folder / CASE_PAGES, ignore_errors=True)  # of a verdict that was written here before
-        for name, case_page in render_case_pages(self.result, transcripts):
+        for name, case_page in render_case_pages(result, transcripts):
             write_atomically(folder / CASE_PAGES / name, case_page)
         return [results, written]
 
-    def publish(
-        self, folder: RunFolder, transcripts: Transcripts, sheet: Sheet, judged: Sequence[StoredJudgement], window: int
-    ) -> list[Path]:
+    def publish(self, folder: RunFolder, sheet: Sheet, judged: Sequence[StoredJudgement], window: int) -> list[Path]:
         """Write everything into the run's folder and publish it; a run over the full set also lies on top."""
-        written = self.write(folder.draft, transcripts, sheet)
-        write_inputs(folder.draft, self.inputs, self.result, judged, window)
+        written = self.write(folder.draft, sheet)
+        write_inputs(folder.draft, self.collected.inputs, self.result, judged, window)
         return folder.publish(written, on_top=self.result.verdict != Verdict.PARTIAL)
 
     def summary(self, written: Sequence[Path], width: int, *, verbosity: int = 0, merged: bool = False) -> list[str]:
         """What the terminal shows of the set; on GitHub, the page of the CI run is written as well."""
-        result, slug = self.result, self.inputs.slug
+        result, slug = self.result, self.collected.inputs.slug
         lines = render_summary(result, slug, attempt=self.attempt, width=width, verbosity=verbosity)
         if verbosity >= 0 and written:
             lines += [f"written: {shown(file)}" for file in written]
@@ -102,24 +99,24 @@ def delayed_interrupt() -> Iterator[list[int]]:
 # -- as test results
 
 
-def whole_result(finished: FinishedRun, collected: SetResult, problem: str = "") -> ResultWithoutTest:
+def whole_result(finished: FinishedRun, problem: str = "") -> ResultWithoutTest:
     """Passed only where the run ends with 0; an error where nothing was found against the model, else a failure.
 
     `problem`: why the results could not be written.
     """
-    result, verdict = finished.result, finished.result.verdict
+    result, collected, verdict = finished.result, finished.collected, finished.result.verdict
     code = collected.exit_code()
     failed = bool(code or problem)
     headline, reasons = run_headline(result), reason_texts(result.reasons, result.judgements)
     step, other = next_step(result) if failed else "", []
-    if problem or (code and verdict in (Verdict.PASS, Verdict.CAUTION) and not finished.inputs.strict):
+    if problem or (code and verdict in (Verdict.PASS, Verdict.CAUTION) and not collected.inputs.strict):
         failures = collected.foreign_failures + collected.outages
         other = text_lines("run_lines.txt.j2", "blocked", code=code, failures=failures, problem=problem)
     # the step is what a reader of one line needs most, and a line is cut at its end
     first, rest = [headline, *other, step], "; ".join(reasons)
     return ResultWithoutTest(
         place=f"{STUDY}/{GATE}",
-        name=finished.inputs.slug,
+        name=collected.inputs.slug,
         verdict=str(verdict),
         outcome="failed" if failed else "passed",
         message=": ".join(filter(None, ("; ".join(filter(None, first)), rest))),
@@ -129,13 +126,13 @@ def whole_result(finished: FinishedRun, collected: SetResult, problem: str = "")
     )
 
 
-def write_run_junit(file: Path, finished: FinishedRun, collected: SetResult, transcripts: Transcripts) -> None:
+def write_run_junit(file: Path, finished: FinishedRun) -> None:
     """The junit file of a run that pytest has not made: the same tests, messages and figures."""
-    inputs, manifest = finished.inputs, finished.result.manifest
+    inputs, transcripts, manifest = finished.collected.inputs, finished.collected.transcripts, finished.result.manifest
     cases, judge = {case.id: case for case in inputs.cases}, judge_line(manifest.judged)
     tests = []
     for case in finished.result.cases:
-        result = DriftResult(cases[case.case_id], tuple(transcripts.get(case.case_id, ())), case, judge)
+        result = DriftResult(cases[case.case_id], tuple(transcripts[case.case_id]), case, judge)
         test = ResultWithoutTest(
             place=f"{STUDY}/{case.case_id}",
             name=inputs.slug,
@@ -148,7 +145,7 @@ def write_run_junit(file: Path, finished: FinishedRun, collected: SetResult, tra
         )
         seconds = result.generation_seconds or 0.0
         tests.append((test.reports(seconds=seconds), figure_lines(test.figures, result.text)))
-    whole = whole_result(finished, collected)
+    whole = whole_result(finished)
     tests.append((whole.reports(), figure_lines(whole.figures)))
     write_junit(file, f"clinical-drift {inputs.slug}", tests)
 
@@ -158,16 +155,16 @@ def write_run_junit(file: Path, finished: FinishedRun, collected: SetResult, tra
 
 def write_summary(terminal: Any, finished: FinishedRun, written: Sequence[Path]) -> None:
     """The whole table; with -v every fact lost, with -q the verdict alone, with -ra or -rA the cautions by case."""
-    result, slug = finished.result, finished.inputs.slug
+    result, inputs = finished.result, finished.collected.inputs
     colour, verbosity = {_COLOURS.get(result.verdict, "yellow"): True}, terminal.config.get_verbosity()
     if terminal.hasopt("s"):
         for case in result.cases:
-            if case.verdict in (Verdict.CAUTION, Verdict.UNSETTLED) and not finished.inputs.fails(case):
-                line = f"{case.verdict} {STUDY}/{case.case_id}::{slug} - {case_headline(case)}"
+            if case.verdict in (Verdict.CAUTION, Verdict.UNSETTLED) and not inputs.fails(case):
+                line = f"{case.verdict} {STUDY}/{case.case_id}::{inputs.slug} - {case_headline(case)}"
                 terminal.write_line(line, yellow=True)
     width = terminal.config.get_terminal_writer().fullwidth
     if verbosity >= 0:
-        terminal.section(f"clinical drift: {slug}", **colour)
+        terminal.section(f"clinical drift: {inputs.slug}", **colour)
     verdict = verdict_line(result, width)
     for line in finished.summary(written, width, verbosity=verbosity):
         terminal.write_line(line, **(colour if line == verdict else {}))

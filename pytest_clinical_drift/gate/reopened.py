@@ -76,22 +76,17 @@ class Reopened:
         """All alarms, as the run ended."""
         return [(talk, alarm) for talk in self.conversations for alarm in talk.assessment.alarms]
 
-    def by_case(self) -> dict[str, list[Conversation]]:
-        talks: dict[str, list[Conversation]] = {}
-        for talk in self.conversations:
-            talks.setdefault(talk.case.id, []).append(talk)
-        return talks
-
-    def judge(self, reviews: Reviews) -> SetResult:
+    def judge(self, reviews: Reviews) -> tuple[SetResult, RunResult]:
         """The cases and the set, judged with what people have answered since."""
-        deciders = self.inputs.deciders
-        collected = SetResult(self.inputs)
-        for talks in self.by_case().values():
+        deciders, collected = self.inputs.deciders, SetResult(self.inputs)
+        by_case: dict[str, list[Conversation]] = {}
+        for talk in self.conversations:
+            by_case.setdefault(talk.case.id, []).append(talk)
+        for talks in by_case.values():
             scored = [_score(self.scorer, talk.heard(reviews), deciders.deciding) for talk in talks]
-            collected.add(self.inputs.judge_case(scored, deciders.deciding))
+            collected.add(self.inputs.judge_case(scored, deciders.deciding), [talk.transcript for talk in talks])
         reviewers = dict.fromkeys((*deciders.reviewers, *reviews.people_on(self.questions)))
-        collected.judge(replace(deciders, reviewers=tuple(reviewers)))
-        return collected
+        return collected, collected.judge(replace(deciders, reviewers=tuple(reviewers)), self.result.manifest)
 
 
 def reopen(folder: Path) -> Reopened:
@@ -202,26 +197,24 @@ def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, s
     for file in files:
         reviews = read_reviews(file, known=reviews)
     run = reopen(results)
-    collected, reviewed = rejudge(run, reviews)
-    finished = FinishedRun(collected.result(run.result.manifest, reviewed), run.inputs)
-    transcripts = {case_id: [talk.transcript for talk in talks] for case_id, talks in run.by_case().items()}
-    written = finished.write(out or results / _FOLDER, transcripts, sheet, place=results)
+    collected, result = rejudge(run, reviews)
+    written = FinishedRun(collected, result).write(out or results / _FOLDER, sheet, place=results)
     before = {case.case_id: case.verdict for case in run.result.cases}
     changed = [
         (case.case_id, before[case.case_id], case.verdict)
         for case in collected.cases
         if before[case.case_id] != case.verdict
     ]
-    headline = run_sentence(finished.result)
-    lines = text_lines("run_lines.txt.j2", "changes", it=reviewed, cases=changed, headline=headline)
-    step = next_step(finished.result, shown(written[0].parent))
+    headline = run_sentence(result)
+    lines = text_lines("run_lines.txt.j2", "changes", it=result.reviewed, cases=changed, headline=headline)
+    step = next_step(result, shown(written[0].parent))
     for line in (*lines, *(f"written: {file}" for file in written), step):
         say(line)
     return collected.exit_code()
 
 
-def rejudge(run: Reopened, reviews: Reviews) -> tuple[SetResult, ReviewRecord]:
-    """Check that the reviews are of this run, and judge it with them; with what changed, for the results file."""
+def rejudge(run: Reopened, reviews: Reviews) -> tuple[SetResult, RunResult]:
+    """Check that the reviews are of this run, and judge it with them; the record says what changed."""
     severe = {question for talk in run.conversations for question in talk.assessment.severe_questions}
     check_reviews(reviews, run.inputs.manifest, run.questions, severe)
     alone = 0
@@ -237,10 +230,10 @@ def rejudge(run: Reopened, reviews: Reviews) -> tuple[SetResult, ReviewRecord]:
     }
     alarms = [state for question, state in decided.items() if question in raised_before]
     others = [state for question, state in decided.items() if question not in raised_before]
-    collected = run.judge(reviews)
+    collected, result = run.judge(reviews)
     reviewed = ReviewRecord(
         before=run.result.verdict,
-        after=collected.verdict.verdict if collected.verdict else run.result.verdict,
+        after=result.verdict,
         dismissed=alarms.count(State.DISMISSED),
         confirmed=alarms.count(State.CONFIRMED),
         disputed=sum(state not in (State.DISMISSED, State.CONFIRMED) for state in decided.values()),
@@ -253,4 +246,4 @@ def rejudge(run: Reopened, reviews: Reviews) -> tuple[SetResult, ReviewRecord]:
         records=len(reviews.records),
         last_record=reviews.records[-1].hash,
     )
-    return collected, reviewed
+    return collected, result.model_copy(update={"reviewed": reviewed})

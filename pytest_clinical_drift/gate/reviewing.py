@@ -7,6 +7,7 @@ import hashlib
 import math
 import random
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,17 +24,9 @@ from pytest_clinical_drift.gate.reopened import Conversation, Reopened, reopen
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import record_of
 from pytest_clinical_drift.judging.rulings import Opinion, State
+from pytest_clinical_drift.report import review_page
 from pytest_clinical_drift.report.headlines import review_bound, run_headline
 from pytest_clinical_drift.report.page import text_lines
-from pytest_clinical_drift.report.review_page import (
-    CASES_FILE,
-    FILE_NAME,
-    ReviewItem,
-    is_large,
-    render_cases,
-    render_review,
-    render_texts,
-)
 from pytest_clinical_drift.report.sentences import grade_rank
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.files import read_results
@@ -85,7 +78,7 @@ _Row = list[_Asked]
 """One fact on turns in a row; anything else alone."""
 
 
-def review_items(run: Reopened, last: Known | None = None) -> list[ReviewItem]:
+def review_items(run: Reopened, last: Known | None = None) -> list[review_page.ReviewItem]:
     """Everything that no person has settled yet: one screen per text, the worst first.
 
     A fact on turns in a row is shown with one of its texts, so that as few texts as possible have to be read.
@@ -113,25 +106,18 @@ def review_items(run: Reopened, last: Known | None = None) -> list[ReviewItem]:
 
 def _screens_of_case(rows: Sequence[_Row]) -> list[list[tuple[_Asked, _Row]]]:
     """The text that shows most of what is left is taken next."""
-    left = {position: {asked.text: asked for asked in row} for position, row in enumerate(rows)}
-    shown: dict[Text, set[int]] = {}
-    for position, texts in left.items():
-        for text in texts:
-            shown.setdefault(text, set()).add(position)
+    left = {place: {asked.text: asked for asked in row} for place, row in enumerate(rows)}
+    order = {text: -at for at, text in enumerate(dict.fromkeys(text for texts in left.values() for text in texts))}
     screens = []
     while left:
-        text = max(shown, key=lambda key: (len(shown[key]), *(-place for place in key[1:3])))
-        taken = sorted(shown.pop(text), key=lambda position: (left[position][text].rank, position))
-        screens.append([(left[position][text], rows[position]) for position in taken])
-        for position in taken:
-            for other in left.pop(position):
-                if other != text:
-                    shown[other].discard(position)
-        shown = {key: positions for key, positions in shown.items() if positions}
+        shown = Counter(text for texts in left.values() for text in texts)
+        text = max(shown, key=lambda key: (shown[key], -key[1], -key[2], order[key]))
+        taken = sorted((place for place in left if text in left[place]), key=lambda at: (left[at][text].rank, at))
+        screens.append([(left.pop(place)[text], rows[place]) for place in taken])
     return screens
 
 
-def split_items(items: Sequence[ReviewItem], parts: int) -> list[list[ReviewItem]]:
+def split_items(items: Sequence[review_page.ReviewItem], parts: int) -> list[list[review_page.ReviewItem]]:
     """The screens dealt out to some reviewers; a fifth goes to two of them."""
     first = {item.screen: item.question.id for item in reversed(items)}
     screens = sorted(first, key=lambda screen: hashlib.sha256(first[screen].encode()).hexdigest())
@@ -157,14 +143,12 @@ def decisions_in(result: RunResult) -> dict[tuple[str, str], list[Opinion]]:
 
 def _alarmed(run: Reopened) -> list[_Asked]:
     """Each question once, though several alarms may hang on it."""
-    by_question: dict[str, _Asked] = {}
-    questions = run.questions
+    hanging: dict[str, list[tuple[Conversation, Alarm]]] = {}
     for talk, alarm in run.alarms:
-        if alarm.settled_by == "person" or alarm.state == AlarmState.DISMISSED or alarm.question not in questions:
-            continue
-        known = by_question.get(alarm.question) or _Asked(talk, questions[alarm.question], ())
-        by_question[alarm.question] = replace(known, alarms=(*known.alarms, alarm))
-    return list(by_question.values())
+        if alarm.settled_by != "person" and alarm.state != AlarmState.DISMISSED:
+            hanging.setdefault(alarm.question, []).append((talk, alarm))
+    known = run.questions
+    return [_Asked(on[0][0], known[q], tuple(alarm for _, alarm in on)) for q, on in hanging.items() if q in known]
 
 
 def _cleared(run: Reopened, draw: random.Random) -> list[_Asked]:
@@ -181,7 +165,7 @@ def _cleared(run: Reopened, draw: random.Random) -> list[_Asked]:
     return [candidates[key] for key in order[:MIXED_IN]]
 
 
-def _item(asked: _Asked, last: Known) -> ReviewItem:
+def _item(asked: _Asked, last: Known) -> review_page.ReviewItem:
     question, case, exchanges = asked.question, asked.talk.case, asked.talk.transcript.exchanges
     ruling = asked.talk.rulings[question.about]
     telling = next((opinion for opinion in ruling.opinions if opinion.quote), None)
@@ -201,7 +185,7 @@ def _item(asked: _Asked, last: Known) -> ReviewItem:
         f"{alarm.kind} ({alarm.state}{f', by {alarm.settled_by}' if alarm.settled_by else ''}): {alarm.reason}"
         for alarm in asked.alarms
     )
-    return ReviewItem(
+    return review_page.ReviewItem(
         question=question,
         severe=asked.severe,
         quote=" … ".join(quotes) or (telling.quote if telling else ""),
@@ -230,15 +214,15 @@ def review(
     """Write the page on which a person settles the alarms of a run, or reads cases before signing them."""
     if results is None and cases is not None:
         loaded = load_cases(cases)
-        written = write_atomically(out or Path(CASES_FILE), render_cases(loaded))
+        written = write_atomically(out or Path(review_page.CASES_FILE), review_page.render_cases(loaded))
         say(f"{sum(map(signed, loaded))} of {len(loaded)} cases clinically signed\nwritten: {written}")
         return 0
     if results is None or cases is not None:
         raise InputError("review: name the results folder of a run, or cases with --cases PATH")
     if split < 1:
         raise InputError(f"--split must be at least 1, found {split}")
-    run, place = reopen(results), out or results / FILE_NAME
-    if last is None and (home := ledger_above(results / FILE_NAME)) is not None:
+    run, place = reopen(results), out or results / review_page.FILE_NAME
+    if last is None and (home := ledger_above(results / review_page.FILE_NAME)) is not None:
         newest = newest_release(releases_below(home), record_hash(results))
         last = newest[0].parent if newest else None
     items = review_items(run, decisions_in(read_results(last)) if last is not None else {})
@@ -257,17 +241,17 @@ def review(
     return 0
 
 
-def _write_part(run: Reopened, items: Sequence[ReviewItem], file: Path, name: str, say: Say) -> None:
+def _write_part(run: Reopened, items: Sequence[review_page.ReviewItem], file: Path, name: str, say: Say) -> None:
     """The page, and for a large one the texts of each case in a folder beside it."""
     texts = file.with_name(f"{file.stem}_texts")
     shutil.rmtree(texts, ignore_errors=True)  # of a page that was written here before
-    beside = texts.name if is_large(items) else ""
+    beside = texts.name if review_page.is_large(items) else ""
     if beside:
         texts.mkdir(parents=True)
-        for script_name, script in render_texts(items):
+        for script_name, script in review_page.render_texts(items):
             (texts / script_name).write_text(script, encoding="utf-8")
-    inputs, headline = run.inputs, run_headline(run.result)
-    page = render_review(items, manifest=inputs.manifest, slug=inputs.slug, headline=headline, part=name, beside=beside)
+    about = {"manifest": run.inputs.manifest, "slug": run.inputs.slug, "headline": run_headline(run.result)}
+    page = review_page.render_review(items, **about, part=name, beside=beside)
     findings = counted(sum(item.lead for item in items), "finding")
     say(f"{findings} on {counted(len({item.screen for item in items}), 'screen')}, {counted(len(items), 'question')}")
     say(f"written: {write_atomically(file, page)}")

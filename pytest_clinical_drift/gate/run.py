@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from pytest_clinical_drift.authoring.facts import refuse_untold_facts
 from pytest_clinical_drift.authoring.interludes import stretch
@@ -14,7 +14,6 @@ from pytest_clinical_drift.cases.interludes import hash_interludes, load_interlu
 from pytest_clinical_drift.cases.model import Case, signed
 from pytest_clinical_drift.cases.sharding import cases_of_shard
 from pytest_clinical_drift.conversation import dialogue
-from pytest_clinical_drift.conversation.dialogue import RecordPlace
 from pytest_clinical_drift.conversation.progress import Progress
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
 from pytest_clinical_drift.conversation.scheduler import Plan
@@ -38,7 +37,6 @@ from pytest_clinical_drift.subjects.limits import Budget
 from pytest_clinical_drift.subjects.replay import ReplaySubject
 from pytest_clinical_drift.subjects.spec import Spec, build_subject, model_slug, parse_spec
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.reasons import Reason
 from pytest_clinical_drift.verdict.thresholds import JudgeRules, load_thresholds, project_thresholds
 from pytest_clinical_drift.versions import package_versions
 
@@ -92,12 +90,11 @@ class GateRun:
         )
         self.judged: dict[Group, JudgedConversation] = {}
         """What was made of each conversation that somebody has waited for."""
-        self._waiting: Callable[[], object] | None = None
+        self._progress = Progress()
         self._stride = settings.nli_stride or (2 if any(spec.startswith("nli") for spec in settings.judges) else 1)
-        baseline, baseline_remarks = None, tuple[Reason, ...]()
-        if settings.baseline:
-            baseline = load_baseline(settings.baseline)
-            baseline_remarks = check_comparable(settings.baseline, baseline, self.scoring)
+        earlier = settings.baseline
+        baseline = load_baseline(earlier) if earlier else None
+        remarks = check_comparable(earlier, baseline, self.scoring) if earlier and baseline else ()
         self.inputs = GateInputs(
             slug=self.slug,
             strict=settings.strict,
@@ -111,7 +108,7 @@ class GateRun:
             cases=tuple(cases),
             thresholds=thresholds,
             baseline=baseline,
-            baseline_remarks=baseline_remarks,
+            baseline_remarks=remarks,
             shard=settings.shard,
         )
         """What the run is held against."""
@@ -160,16 +157,15 @@ class GateRun:
 
     def begin(self, *, progress: Progress | None = None, transcripts: Path | None = None) -> BackgroundRunner:
         """Get ready to talk to the subject, which begins when the first result is waited for."""
-        if progress is not None:
-            self.session.watch(progress.questions)
-            progress.watch(self.subject, *self.session.judges)
-            self._waiting = progress.waiting
+        self._progress = progress or self._progress
+        self.session.watch(self._progress.questions)
+        self._progress.watch(self.subject, *self.session.judges)
         self.runner = BackgroundRunner(
             self.subject,
             self.plan,
             store=self.store_path,
             transcripts=transcripts,
-            progress=progress,
+            progress=self._progress,
             on_finished=lambda talk: self.session.consider(self.cases[talk.case_id], talk, self.scorer.find),
         )
         return self.runner
@@ -190,7 +186,7 @@ class GateRun:
         return transcripts, self.inputs.judge_case(assessments, self.session.deciding)
 
     def _assess(self, case: Case, transcript: Transcript) -> CaseAssessment:
-        judged = self.session.judged(case, transcript, self.scorer.find, waiting=self._waiting)
+        judged = self.session.judged(case, transcript, self.scorer.find, waiting=self._progress.waiting)
         if self.session.reviews is not None:
             unreviewed = self.scorer.score(case, transcript, judged, self.session.deciding)
             judged = self.session.heard(judged, unreviewed.severe_questions)
@@ -227,8 +223,7 @@ def judge_policy(rules: JudgeRules, *, may_calibrate: bool = True) -> JudgePolic
 
 def _plan(settings: Settings, spec: Spec) -> Plan:
     """How the conversations are held; a record beside the messages needs a subject that takes it."""
-    place = next(known for known in get_args(RecordPlace) if known == settings.record)
-    if place == "context" and spec.kind not in ("python", "control", "replay"):
+    if settings.record == "context" and spec.kind not in ("python", "control", "replay"):
         raise InputError(f"--drift-record context: {spec.kind}: gets messages only; write system or first-message")
     prompt: dict[str, str | None] = {}
     for option, file in (("--drift-system", settings.system), ("--drift-probe", settings.probe)):
@@ -244,6 +239,6 @@ def _plan(settings: Settings, spec: Spec) -> Plan:
         prompt["--drift-probe"],
         settings.probe_every_turn,
         settings.single_message,
-        place,
+        settings.record,
         Budget(settings.budget, settings.prices) if settings.budget else None,
     )

@@ -2,7 +2,7 @@
 
 import datetime
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,9 +19,9 @@ from pytest_clinical_drift.results.models import CaseResult, ReviewRecord, RunRe
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.subjects.limits import token_cost
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.baseline import BaselineComparison, apply_baseline, by_id, compare_with_baseline
+from pytest_clinical_drift.verdict.baseline import apply_baseline, by_id, compare_with_baseline
 from pytest_clinical_drift.verdict.reasons import ReasonCode, Verdict, reason
-from pytest_clinical_drift.verdict.values import Deciders, SetVerdict
+from pytest_clinical_drift.verdict.values import Deciders
 from pytest_clinical_drift.verdict.whole_set import judge_set
 
 Prices = tuple[float, float] | None
@@ -36,12 +36,13 @@ class SetResult:
         """Failed tests that are not ours."""
         self.outages = 0
         """Tests of the project that asked for a case which could not be run."""
-        self.verdict: SetVerdict | None = None
-        self._comparison: BaselineComparison | None = None
+        self.transcripts: dict[str, Sequence[Transcript]] = {}
+        self.verdict: Verdict | None = None
+        """Of the whole, once it is judged."""
         self._by_id: dict[str, CaseResult] = {}
 
-    def add(self, case: CaseResult) -> None:
-        self._by_id[case.case_id] = case
+    def add(self, case: CaseResult, transcripts: Sequence[Transcript] = ()) -> None:
+        self._by_id[case.case_id], self.transcripts[case.case_id] = case, transcripts
 
     @property
     def cases(self) -> list[CaseResult]:
@@ -52,82 +53,78 @@ class SetResult:
     def runs(self) -> list[CaseAssessment]:
         return [run for case in self.cases for run in case.repeats]
 
-    def judge(self, deciders: Deciders) -> SetVerdict:
-        """The verdict on the cases that were run."""
+    def judge(
+        self,
+        deciders: Deciders,
+        manifest: Manifest,
+        *,
+        reviews: int | None = None,
+        missing_shards: Sequence[str] = (),
+    ) -> RunResult:
+        """The verdict on the cases that were run, and its record; `reviews`: how many the run was given."""
         inputs, cases = self.inputs, self.cases
         total, signed = len(inputs.cases), len(inputs.signed)
         verdict = judge_set(cases, inputs.thresholds, total=total, deciders=deciders, signed=signed)
+        comparison = None
         if (baseline := inputs.baseline) is not None:
             model, notes = baseline.manifest.model, inputs.baseline_remarks
-            self._comparison = compare_with_baseline(
+            comparison = compare_with_baseline(
                 by_id(baseline.cases), cases, inputs.thresholds, model=model, notes=notes
             )
-            verdict = apply_baseline(verdict, self._comparison)
-        if inputs.strict and (doubtful := sum(case.verdict == Verdict.CAUTION for case in cases)):
-            why = reason(ReasonCode.CAUTION_FAILS, cases=doubtful)
-            verdict = replace(verdict, reasons=(why, *verdict.reasons))
+            verdict = apply_baseline(verdict, comparison)
+        self.verdict, why = verdict.verdict, []
+        if missing_shards:
+            why.append(reason(ReasonCode.SHARDS_MISSING, shards=list(missing_shards)))
+            self.verdict = Verdict.FAIL if self.verdict == Verdict.FAIL else Verdict.INCOMPLETE
         if inputs.shard is not None:
-            why = reason(ReasonCode.SHARD, index=inputs.shard.index, count=inputs.shard.count)
-            verdict = replace(verdict, verdict=Verdict.PARTIAL, reasons=(why, *verdict.reasons))
-        self.verdict = verdict
-        return verdict
-
-    def result(self, manifest: Manifest, reviewed: ReviewRecord | None = None) -> RunResult:
-        if self.verdict is None:
-            raise ValueError("the set has not been judged yet")
-        return build_result(
-            self.cases,
-            self.verdict,
-            manifest,
-            thresholds=self.inputs.thresholds,
-            case_set=self.inputs.cases,
-            signed=self.inputs.signed,
-            today=self.inputs.today,
-            baseline=self._comparison,
-            reviewed=reviewed,
-        )
-
-    def reviewed(self, records: int) -> ReviewRecord | None:
-        """What people have settled in a run that was given so many reviews, for its results file."""
-        if self.verdict is None:
-            return None
+            why.append(reason(ReasonCode.SHARD, index=inputs.shard.index, count=inputs.shard.count))
+            self.verdict = Verdict.PARTIAL
+        if inputs.strict and (doubtful := sum(case.verdict == Verdict.CAUTION for case in cases)):
+            why.append(reason(ReasonCode.CAUTION_FAILS, cases=doubtful))
         states = [alarm.state for run in self.runs for alarm in run.alarms if alarm.settled_by == "person"]
-        return ReviewRecord(
-            reviewers=self.verdict.deciders.reviewers,
-            records=records,
+        reviewed = ReviewRecord(
+            reviewers=deciders.reviewers,
+            records=reviews or 0,
             dismissed=states.count(AlarmState.DISMISSED),
             confirmed=states.count(AlarmState.CONFIRMED),
+        )
+        return build_result(
+            cases,
+            replace(verdict, verdict=self.verdict, reasons=(*why, *verdict.reasons)),
+            manifest,
+            thresholds=inputs.thresholds,
+            case_set=inputs.cases,
+            signed=inputs.signed,
+            today=inputs.today,
+            baseline=comparison,
+            reviewed=reviewed if reviews is not None else None,
         )
 
     def exit_code(self) -> int:
         """0 PASS or CAUTION, 1 FAIL, 6 no FAIL but INCOMPLETE, 7 neither but UNSETTLED or PARTIAL."""
-        whole = self.verdict.verdict if self.verdict else Verdict.PASS
-        strict = self.inputs.strict and whole == Verdict.CAUTION
-        failed = any(self.inputs.fails(case) for case in self.cases) or whole == Verdict.FAIL or strict
-        if failed or self.foreign_failures:
+        whole, inputs = self.verdict, self.inputs
+        failed = whole == Verdict.FAIL or (inputs.strict and whole == Verdict.CAUTION)
+        if failed or self.foreign_failures or any(map(inputs.fails, self.cases)):
             return 1
         if Verdict.INCOMPLETE in (*(case.verdict for case in self.cases), whole) or self.outages:
             return 6
         return 7 if whole in (Verdict.UNSETTLED, Verdict.PARTIAL) else 0
 
 
-def judge_run(run: GateRun, collected: SetResult, transcripts: Mapping[str, Sequence[Transcript]]) -> RunResult:
+def judge_run(run: GateRun, collected: SetResult) -> RunResult:
     """Judge the set, and make the record of the run."""
-    collected.judge(_deciders(run, sum(assessment.unanswered for assessment in collected.runs)))
     reviews = run.session.reviews
-    reviewed = collected.reviewed(len(reviews.records)) if reviews is not None else None
-    return collected.result(_manifest(run, collected.runs, transcripts), reviewed)
+    given = len(reviews.records) if reviews is not None else None
+    return collected.judge(_deciders(run, collected.runs), _manifest(run, collected), reviews=given)
 
 
 # -- what and who produced the figures
 
 
-def _manifest(
-    run: GateRun, assessed: Sequence[CaseAssessment], transcripts: Mapping[str, Sequence[Transcript]]
-) -> Manifest:
+def _manifest(run: GateRun, collected: SetResult) -> Manifest:
     """Everything that two runs must share to be the same."""
     identity, scoring, settings, system = run.subject.identity(), run.scoring, run.settings, run.plan.system_prompt
-    replies = [reply for repeats in transcripts.values() for talk in repeats for reply in talk.replies]
+    replies = [reply for repeats in collected.transcripts.values() for talk in repeats for reply in talk.replies]
     return Manifest.model_validate(
         {
             **scoring,
@@ -140,7 +137,7 @@ def _manifest(
             "record": run.plan.record,
             "single_message": run.plan.single_message,
             "pdsqi": pdsqi.version() if settings.pdsqi else None,
-            **counts_of(assessed, settings.prices),
+            **counts_of(collected.runs, settings.prices),
             "ner": settings.ner,
             "repeats": settings.repeats,
             "seed": SEED,
@@ -209,7 +206,7 @@ def _costing(prompt: int, completion: int, prices: Prices) -> TokenCounts:
     return TokenCounts(prompt=prompt, completion=completion, prices_per_million=prices, cost=cost)
 
 
-def _deciders(run: GateRun, unanswered: int) -> Deciders:
+def _deciders(run: GateRun, runs: Sequence[CaseAssessment]) -> Deciders:
     """Who decided in a run; of each group that the judge decides: faults confirmed, and clean items not confirmed."""
     session, reviews, missing = run.session, run.session.reviews, None
     if run.inputs.thresholds.judge.required:
@@ -217,7 +214,7 @@ def _deciders(run: GateRun, unanswered: int) -> Deciders:
             missing = reason(ReasonCode.JUDGE_REQUIRED)
         elif session.below_floor:
             missing = reason(ReasonCode.JUDGE_BELOW_FLOOR, kinds=list(session.below_floor))
-        elif unanswered:
+        elif unanswered := sum(assessed.unanswered for assessed in runs):
             missing = reason(ReasonCode.QUESTIONS_UNANSWERED, questions=unanswered)
     asked = {ruling.question_id for judged in run.judged.values() for ruling in judged.judgement.rulings.values()}
     known = session.calibration.kinds if session.calibration else {}

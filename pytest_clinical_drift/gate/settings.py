@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 from pytest_clinical_drift.cases.sharding import Shard, parse_shard
-from pytest_clinical_drift.conversation.dialogue import RECORD_PLACES
+from pytest_clinical_drift.conversation.dialogue import RECORD_PLACES, RecordPlace
 from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.gate.inside_pytest import ini_keys
 from pytest_clinical_drift.gate.options import OPTIONS, RESULTS, STORE, destination
 
-_ADDED_UP, _BETWEEN = ("header",), "\n"
-"""Settings that may be given several times, and what stands between their values."""
 _INI_ONLY = ("drift_embedder", "drift_probes", "drift_junit_properties")
 
 
@@ -57,7 +56,7 @@ class Settings:
     interludes: Path | None = None
     single_message: bool = False
     pdsqi: bool = False
-    record: str = RECORD_PLACES[0]
+    record: RecordPlace = "first-message"
     probe_every_turn: bool = False
 
 
@@ -79,6 +78,7 @@ def read_settings(config: pytest.Config) -> Settings:
         **{name: read(config, f"drift_{name}") for read, names in read_alike.items() for name in names},
         "cases": Path("long") if _text(config, "drift_cases") == "long" else path_option(config, "drift_cases"),
         "embedder": config.getini("drift_embedder") or None,
+        "record": _one_of(_text(config, "drift_record"), "--drift-record", RECORD_PLACES),
     }
     _refuse_unknown_keys(config)
     settings = Settings(
@@ -90,7 +90,6 @@ def read_settings(config: pytest.Config) -> Settings:
         results=Path(_text(config, "drift_results") or RESULTS),
         store=Path(_text(config, "drift_store") or store),
         shard=shard,
-        record=_one_of(_text(config, "drift_record"), "--drift-record", RECORD_PLACES),
         probe_every_turn=_one_of(config.getini("drift_probes"), "drift_probes", ("schedule", "all")) == "all",
         **{name: value for name, value in given.items() if value is not None},
     )
@@ -101,8 +100,6 @@ def read_settings(config: pytest.Config) -> Settings:
 
 def _refuse_unknown_keys(config: pytest.Config) -> None:
     """A misspelt ini key would be a warning at most, and the gate another one than was meant."""
-    from pytest_clinical_drift.gate.inside_pytest import ini_keys
-
     for key in ini_keys(config):
         if key.startswith("drift_"):
             try:
@@ -186,5 +183,6 @@ def read_pairs(texts: Iterable[str], option: str) -> dict[str, str]:
         if not equals or not key.strip():
             raise InputError(f"{option} {text}: write KEY=VALUE, for example temperature=0")
         key, value = key.strip(), value.strip()
-        pairs[key] = f"{pairs[key]}{_BETWEEN}{value}" if key in _ADDED_UP and key in pairs else value
+        # the one setting that may be given several times
+        pairs[key] = f"{pairs[key]}\n{value}" if key == "header" and key in pairs else value
     return pairs

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -48,6 +49,10 @@ class ShardJob:
         """The folder of the shard's newest run."""
         folders = [file.parent for file in self.results.glob(f"*/{RUNS}/*/{RESULTS_FILE}")]
         return max(folders, key=lambda folder: folder.name, default=None)
+
+    def clear(self) -> None:
+        shutil.rmtree(self.results, ignore_errors=True)
+        self.log.unlink(missing_ok=True)
 
     def start(self, **given: Any) -> subprocess.Popen[bytes]:
         """Run it in a process of this machine, in a session of its own: Ctrl-C reaches it once, by `end_process`."""

@@ -9,20 +9,10 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.pytest_reports import Say
 from pytest_clinical_drift.judging.rulings import person
 from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.results import releases
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.folders import RUNS
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.results.releases import (
-    RELEASE_FILE,
-    Decision,
-    Release,
-    made_of,
-    read_release,
-    read_sheet,
-    record_hash,
-    rereads_in,
-    write_release,
-)
 from pytest_clinical_drift.results.ssh_signatures import developers_in, is_signed_by, names_of_key, sign_file
 from pytest_clinical_drift.verdict.reasons import Verdict
 
@@ -32,21 +22,21 @@ def sign(
     *,
     key: Path,
     signer: str,
-    decision: Decision,
+    decision: releases.Decision,
     until: str | None,
     conditions: str,
     allowed_signers: Path | None,
     say: Say,
 ) -> int:
     """Sign a decision on a run; where the signature would not count, nothing is written and an earlier one stays."""
-    result, sha256 = read_results(results), record_hash(results)
+    result, sha256 = read_results(results), releases.record_hash(results)
     try:
         expires = datetime.date.fromisoformat(until) if until else None
     except ValueError:
         raise InputError(f"--until {until}: not a day; write YYYY-MM-DD") from None
     _check_decision(result, decision, expires, conditions)
-    sheet = read_sheet(Path.cwd())
-    release = Release(
+    sheet = releases.read_sheet(Path.cwd())
+    release = releases.Release(
         record=sha256,
         decision=decision,
         conditions=conditions.strip(),
@@ -55,22 +45,22 @@ def sign(
         signed_at=datetime.datetime.now(datetime.UTC).replace(microsecond=0),
         verdict=result.verdict,
         hazards=tuple(dict.fromkeys((*sheet.hazards, *result.hazards))),
-        rereads=rereads_in(result),
-        tested=made_of(result.manifest),
+        rereads=releases.rereads_in(result),
+        tested=releases.made_of(result.manifest),
     )
     allowed = allowed_signers or sheet.allowed_signers
     lines = [_sentence("signed", release, results)]
-    if (results / RELEASE_FILE).is_file():
+    if (results / releases.RELEASE_FILE).is_file():
         try:
-            lines.append(_sentence("replaced", read_release(results / RELEASE_FILE), results))
+            lines.append(_sentence("replaced", releases.read_release(results / releases.RELEASE_FILE), results))
         except InputError:
-            lines.append(f"this replaces an earlier {RELEASE_FILE}, which could not be read")
+            lines.append(f"this replaces an earlier {releases.RELEASE_FILE}, which could not be read")
     if allowed is None:
         lines.append(_sentence("unchecked", release, results))
     # the run's own folder too, where the decision is signed on its copy on top
-    copies = [file for file in results.glob(f"{RUNS}/*/{RESULTS_FILE}") if record_hash(file.parent) == sha256]
+    copies = [file for file in results.glob(f"{RUNS}/*/{RESULTS_FILE}") if releases.record_hash(file.parent) == sha256]
     with tempfile.TemporaryDirectory() as draft:
-        file = write_release(Path(draft), release)
+        file = releases.write_release(Path(draft), release)
         written = (file, sign_file(file, key))
         if allowed is not None and (fault := _fault(file, release, result, allowed)):
             raise InputError(_sentence(fault, release, results))
@@ -84,24 +74,24 @@ def sign(
 
 def verify_release(results: Path, allowed: Path | None, say: Say, today: datetime.date) -> int:
     """Whether a run is released: 0 where an accepted decision on this very record is signed and in force, else 1."""
-    sheet = read_sheet(Path.cwd())
+    sheet = releases.read_sheet(Path.cwd())
     allowed = allowed or sheet.allowed_signers
     if allowed is None:
         raise InputError("verify: name the people who may sign with --allowed-signers FILE, or in dossier.yaml")
     if not allowed.is_file():
         raise InputError(f"--allowed-signers {allowed}: not a file")
-    file = results / RELEASE_FILE
+    file = results / releases.RELEASE_FILE
     if not file.is_file():
-        raise InputError(f"{results}: no {RELEASE_FILE}; nobody has signed this run")
-    release = read_release(file)
-    fault = "changed" if release.record != record_hash(results) else ""
+        raise InputError(f"{results}: no {releases.RELEASE_FILE}; nobody has signed this run")
+    release = releases.read_release(file)
+    fault = "changed" if release.record != releases.record_hash(results) else ""
     fault = fault or _fault(file, release, read_results(results), allowed)
     fault = fault or ("expired" if release.expired(today) else "rejected" if release.decision == "reject" else "")
     say(_sentence(fault or "released", release, results))
     return 1 if fault else 0
 
 
-def _check_decision(result: RunResult, decision: Decision, expires: datetime.date | None, conditions: str) -> None:
+def _check_decision(result: RunResult, decision: str, expires: datetime.date | None, conditions: str) -> None:
     limited, verdict = decision == "accept-until", result.verdict
     if limited and expires is None:
         raise InputError("sign: accept-until needs --until YYYY-MM-DD")
@@ -121,7 +111,7 @@ def _check_decision(result: RunResult, decision: Decision, expires: datetime.dat
         )
 
 
-def _fault(file: Path, release: Release, result: RunResult, allowed: Path) -> str:
+def _fault(file: Path, release: releases.Release, result: RunResult, allowed: Path) -> str:
     """Why a signature does not count; empty where it does."""
     if not is_signed_by(file, release.signer, allowed):
         return "unsigned"
@@ -132,6 +122,6 @@ def _fault(file: Path, release: Release, result: RunResult, allowed: Path) -> st
     return "reviewer" if reviewers & developers else ""
 
 
-def _sentence(code: str, release: Release, results: Path) -> str:
+def _sentence(code: str, release: releases.Release, results: Path) -> str:
     (sentence,) = text_lines("run_lines.txt.j2", "release", code=code, it=release, place=results)
     return sentence

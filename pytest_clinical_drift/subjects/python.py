@@ -149,6 +149,13 @@ def failed(error: Exception) -> Reply:
     return Reply("", error=Failure(FailureCode.RAISED, {"error": first}, trace=trace))
 
 
+def is_foreign(file: Path) -> bool:
+    """Whether a source file is Python's, an installed package's or ours, and not of the user's project."""
+    installed = not {"site-packages", "dist-packages"}.isdisjoint(file.parts)
+    folders = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), str(Path(__file__).parents[1]))
+    return installed or any(file.is_relative_to(Path(folder).resolve()) for folder in folders)
+
+
 def imported_code(factory: str) -> str:
     """Hash of a module and of the project's modules that it imports, directly or not.
 
@@ -156,16 +163,12 @@ def imported_code(factory: str) -> str:
     tests. Modules that are named in a string, data files and environment variables cannot be seen.
     """
     waiting, known, foreign = deque([factory]), dict[str, str](), set[str]()
-    # Python's own modules and ours; installed packages are told by the name of their folder
-    folders = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), Path(__file__).parents[1])
-    others = [Path(folder).resolve() for folder in folders]
     while waiting:
         name = waiting.popleft()
         top = name.partition(".")[0]
         if name in known or top in foreign or (file := _file_of(name)) is None:
             continue
-        installed = not {"site-packages", "dist-packages"}.isdisjoint(file.parts)
-        if top != factory.partition(".")[0] and (installed or any(map(file.is_relative_to, others))):
+        if is_foreign(file) and top != factory.partition(".")[0]:
             foreign.add(name)  # what lies in it is not looked up, which would import it
             continue
         source = file.read_bytes()

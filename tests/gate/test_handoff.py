@@ -11,8 +11,8 @@ import pytest
 from made import conversation
 
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.gate import handoff
-from pytest_clinical_drift.gate.handoff import HandedCase, hand_over, hand_selection, handed_selection, wait_for
+from pytest_clinical_drift.gate import items
+from pytest_clinical_drift.gate.items import HandedCase, hand_over, hand_selection, handed_selection, wait_for
 from pytest_clinical_drift.subjects.base import RunStopped
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 from pytest_clinical_drift.verdict.case import judge_case
@@ -74,7 +74,7 @@ def test_a_result_that_cannot_be_written_is_an_error_in_the_test(
         path.write_text(text, encoding="utf-8")
         return path
 
-    monkeypatch.setattr(handoff, "write_atomically", full_disk)
+    monkeypatch.setattr(items, "write_atomically", full_disk)
     most = 500
     hand_over(tmp_path, "anna", judged("a long reply " * 100))
     with pytest.raises(InputError, match="could not be handed to the test process"):

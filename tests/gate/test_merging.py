@@ -33,9 +33,7 @@ def both(first: dict[str, Any], second: dict[str, Any], **common: Any) -> Shards
 
 
 def merged_deciders(found: Shards) -> Deciders:
-    collected, _ = judge_shards(found)
-    assert collected.verdict is not None
-    return collected.verdict.deciders
+    return judge_shards(found)[1].deciders
 
 
 # -- the verdict
@@ -43,13 +41,12 @@ def merged_deciders(found: Shards) -> Deciders:
 
 def test_whole_shards_give_the_verdict_of_one_run() -> None:
     """All three cases in the order of the set; nothing is called partial or missing."""
-    collected, manifest = judge_shards(both({}, {}, deciders=READER))
-    assert collected.verdict is not None
+    collected, result = judge_shards(both({}, {}, deciders=READER))
     assert [case.case_id for case in collected.cases] == ["anna", "bela", "cleo"]
     assert collected.inputs.shard is None
-    assert manifest.shard is None
-    assert collected.verdict.verdict not in (Verdict.PARTIAL, Verdict.INCOMPLETE)
-    assert not {ReasonCode.SHARD, ReasonCode.SHARDS_MISSING} & {why.code for why in collected.verdict.reasons}
+    assert result.manifest.shard is None
+    assert result.verdict not in (Verdict.PARTIAL, Verdict.INCOMPLETE)
+    assert not {ReasonCode.SHARD, ReasonCode.SHARDS_MISSING} & {why.code for why in result.reasons}
 
 
 @pytest.mark.parametrize(
@@ -59,11 +56,10 @@ def test_without_a_shard_there_is_no_verdict_but_a_failure(events: list[Any], st
     """What is missing comes first and its cases are INCOMPLETE; a failure stands, whatever they would have shown."""
     first = shard_run(PLACE, 1, [flat("anna", events=events)], deciders=READER)
     sentence = "shard 2 of 2 is missing"
-    collected, _ = judge_shards(shards(first, missing=[sentence], bela=sentence, cleo=sentence))
-    assert collected.verdict is not None
-    assert collected.verdict.verdict == state
+    collected, result = judge_shards(shards(first, missing=[sentence], bela=sentence, cleo=sentence))
+    assert result.verdict == state
     assert collected.exit_code() == code
-    assert collected.verdict.reasons[0] == reason(ReasonCode.SHARDS_MISSING, shards=[sentence])
+    assert result.reasons[0] == reason(ReasonCode.SHARDS_MISSING, shards=[sentence])
     assert [case.verdict for case in collected.cases[1:]] == [Verdict.INCOMPLETE] * 2
     lost = collected.cases[2].repeats[0].failure
     assert lost is not None
@@ -143,10 +139,10 @@ def test_requests_sent_to_the_judge_are_counted_over_all_shards() -> None:
     ]
     found = both(*parts)
     assert merged_deciders(found).outage == Outage(12, 30, "gone", sent=13, lost=8)
-    merged = judge_shards(found)[1].judged
+    merged = judge_shards(found)[1].manifest.judged
     assert merged is not None
     assert (merged.sent, merged.reused, merged.sent_tokens) == (13, 7, TokenCounts(prompt=13, completion=2))
-    older = judge_shards(both(parts[0], ASKED))[1].judged
+    older = judge_shards(both(parts[0], ASKED))[1].manifest.judged
     assert older is not None
     assert (older.sent, older.sent_tokens) == (None, None)
 
@@ -160,7 +156,7 @@ def spent(prompt: int, completion: int, cost: float | None = None, prices: Any =
 
 def merged_tokens(first: TokenCounts | None, second: TokenCounts | None) -> TokenCounts | None:
     """What the judge of both shards has used."""
-    _, manifest = judge_shards(both({"judged": judge(tokens=first)}, {"judged": judge(tokens=second)}))
+    manifest = judge_shards(both({"judged": judge(tokens=first)}, {"judged": judge(tokens=second)}))[1].manifest
     assert manifest.judged is not None
     return manifest.judged.tokens
 
@@ -187,8 +183,8 @@ def test_the_judges_requests_are_added_by_kind() -> None:
     first, second = {"fact": 2, "harm": 1}, {"fact": 3, "must": 4}
     named = {"revision": "r1", "offline": True}
     found = both({"judged": judge(requests=first, **named)}, {"judged": judge(requests=second, **named)})
-    assert judge_shards(found)[1].judged == judge(requests={"fact": 5, "harm": 1, "must": 4}, **named)
-    assert judge_shards(both({}, {}))[1].judged is None
+    assert judge_shards(found)[1].manifest.judged == judge(requests={"fact": 5, "harm": 1, "must": 4}, **named)
+    assert judge_shards(both({}, {}))[1].manifest.judged is None
 
 
 def used(case_id: str, prompt: int, completion: int) -> CaseAssessment:
@@ -206,7 +202,7 @@ def test_what_the_model_used_is_counted_over_all_shards(prices: list[float] | No
         {"held": [used("bela", 500_000, 50_000), used("cleo", 0, 0)], "replies_reused_since": "2026-03-01"},
         settings={"prices": prices},
     )
-    _, manifest = judge_shards(found)
+    manifest = judge_shards(found)[1].manifest
     assert manifest.tokens == spent(1_500_000, 250_000, cost, tuple(prices) if prices else None)
     assert (manifest.questions, manifest.replies, manifest.replies_reused) == (6, 30, 12)
     assert manifest.replies_reused_since == "2026-03-01"
@@ -216,7 +212,7 @@ def test_a_merged_run_names_its_shards() -> None:
     """Those it is made of and those it left out; replies that nobody reused have no date."""
     first, second = (shard_run(PLACE / str(index), index) for index in (1, 2))
     older = shard_run(PLACE / "older", 2, run="older")
-    _, manifest = judge_shards(shards(first, second, replaced=[older]))
+    manifest = judge_shards(shards(first, second, replaced=[older]))[1].manifest
     assert manifest.merged_from == (first.record, second.record)
     assert manifest.replaced_shards == (older.record,)
     assert manifest.replies_reused_since is None

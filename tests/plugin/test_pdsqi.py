@@ -111,7 +111,7 @@ def test_a_verdict_with_reviews_keeps_the_ratings(project: Project) -> None:
     pytester.runpytest(*JUDGED, "--drift-pdsqi")
     (file,) = pytester.path.glob("results/*/study_c_results.json")
     finished = reopen(file.parent)
-    again = finished.judge(Reviews(())).result(finished.result.manifest)
+    _, again = finished.judge(Reviews(()))
     assert again.pdsqi == finished.result.pdsqi
     assert [run.requests for run in again.runs] == [run.requests for run in finished.result.runs]
 

@@ -26,6 +26,7 @@ from pytest_clinical_drift.gate.reopened import reopen
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.reviews import Reviews, content_hash
 from pytest_clinical_drift.results.files import read_results
+from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.shards import find_shards
 from pytest_clinical_drift.verdict.reasons import Verdict
 
@@ -60,21 +61,18 @@ def folder_of(name: str) -> Path:
     return max(recorded().glob(f"{name}/*/runs/*/{RESULTS}")).parent
 
 
-def outcome(judged: SetResult) -> tuple[object, ...]:
+def outcome(judged: SetResult, result: RunResult) -> tuple[object, ...]:
     """Verdicts and figures: what nobody may change unseen."""
-    verdict = judged.verdict
-    if verdict is None:
-        raise AssertionError("no verdict")
     cases = [(case.case_id, case.verdict, case.judgements) for case in judged.cases]
-    return judged.exit_code(), verdict.verdict, verdict.judgements, verdict.deciders, cases
+    return judged.exit_code(), result.verdict, result.judgements, result.deciders, cases
 
 
 @cache
 def sound(*parts: str) -> tuple[object, ...]:
     """What comes of the untouched run."""
     if parts == ("whole",):
-        return outcome(reopen(folder_of("whole")).judge(Reviews()))
-    return outcome(judge_shards(find_shards([folder_of(part) for part in parts]))[0])
+        return outcome(*reopen(folder_of("whole")).judge(Reviews()))
+    return outcome(*judge_shards(find_shards([folder_of(part) for part in parts])))
 
 
 @st.composite
@@ -130,7 +128,7 @@ def feed_run_record(content: Content, told: Told, check_sentence: Callable[[str]
             place = Path(folder, "run")
             shutil.copytree(folder_of("whole"), place)
             (place / name).write_bytes(data)
-            if outcome(reopen(place).judge(Reviews())) != sound("whole"):
+            if outcome(*reopen(place).judge(Reviews())) != sound("whole"):
                 raise AssertionError(f"a changed {name} is believed")
 
     return told(judge)
@@ -171,11 +169,10 @@ def feed_shards(content: tuple[Content, bool], told: Told) -> str:
                 (place / name).write_bytes(data)
             shards = find_shards([place, folder_of("part-2")] if both else [place])
             checked_transcripts(shards)
-            judged = judge_shards(shards)[0]
-            verdict = judged.verdict
-            if shards.missing and (verdict is None or verdict.verdict not in (Verdict.FAIL, Verdict.INCOMPLETE)):
-                raise AssertionError(f"{verdict} with {shards.missing}")
-            if not shards.missing and outcome(judged) != sound("part-1", "part-2"):
+            judged, result = judge_shards(shards)
+            if shards.missing and result.verdict not in (Verdict.FAIL, Verdict.INCOMPLETE):
+                raise AssertionError(f"{result.verdict} with {shards.missing}")
+            if not shards.missing and outcome(judged, result) != sound("part-1", "part-2"):
                 raise AssertionError(f"a changed {name} is believed")
 
     return told(merge)

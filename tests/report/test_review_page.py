@@ -371,7 +371,9 @@ def test_reviews_overrule_a_judge_both_ways(judged_run: Any, tmp_path: Path) -> 
     file.write_text(
         chained({**said[0], "answer": "met"}, {**said[1], "answer": against[cleared.question.kind]}), encoding="utf-8"
     )
-    collected, reviewed = rejudge(run, read_reviews(file))
+    collected, result = rejudge(run, read_reviews(file))
+    reviewed = result.reviewed
+    assert reviewed is not None
     assert (reviewed.dismissed, reviewed.cleared_upheld) == (1, 1)
     states = {a.question: (a.state, a.settled_by) for assessed in collected.runs for a in assessed.alarms}
     assert states[breach.question.id] == ("dismissed", "person")
