@@ -72,7 +72,7 @@ def questions_for_people(
 
     `names` are those of all patients of the set, by case.
     """
-    found = [("to_judge", *address) for address in findings.addresses]
+    found = [("to_judge", one.turn, one.variant, one.quote) for one in findings.addresses]
     found += [("leak", *leak) for leak in find_leaks(case, transcript, names)]
     for kind, turn, variant, quote in found:
         exchange = transcript.exchanges[turn - 1]

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from pytest_clinical_drift.evidence.facts.medications import is_modifier
-from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
+from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document, read, tokenise
 from pytest_clinical_drift.evidence.terms.lexicon import Term, phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary, word_set
 
@@ -175,10 +175,12 @@ class _Clause:
         return min(self._stop, begin + _REACH)
 
     def _refused(self, at: int) -> _Cue | None:
-        """ "No ibuprofen, naproxen or aspirin" at the start of a clause or after a comma."""
+        """ "No ibuprofen, naproxen or aspirin" at the start of a clause or after a comma, and "no need for"."""
         following = self._words[at + 1 : min(self._stop, at + 5)]
         if self._words[at] != "no" or not following or self._gaps[at + 1]:
             return None
+        if following[:2] == ["need", "for"]:
+            return _Cue(at, at + 3, "no need for", AWAY, False, at + 3, self._end(at + 3))
         begins = at == self._first or self._gaps[at].startswith((",", "("))
         if not begins or following[0] in ("need", "longer") or not _COPULAS.isdisjoint(following[1:]):
             return None
@@ -243,8 +245,13 @@ def _orders(document: Document, start: int) -> Iterator[Advice]:
     first, stop = document.sentence_span(start)
     if is_question(document, stop):
         return
-    breaks = [at for at in range(first + 1, stop) if any(mark in document.gaps[at] for mark in _BREAKS)]
-    for begin, end in pairwise((first, *breaks, stop)):
+    marks = [first]  # where a clause or list item begins
+    for at in range(first + 1, stop):
+        before, own = document.segments[at - 1 : at + 1]
+        titled = before != own and document.segment_kinds[before] in (HEADING, LABEL)
+        if titled or any(mark in document.gaps[at] for mark in _BREAKS):
+            marks.append(at)
+    for begin, end in pairwise((*marks, stop)):
         cues = list(_Clause(document, begin, end).cues())
         for number, cue in enumerate(cues):
             following = [c.first for c in cues[number + 1 : number + 2] if cue.begin >= cue.stop]

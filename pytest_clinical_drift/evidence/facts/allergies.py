@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, content_of
 from pytest_clinical_drift.evidence.facts.statements import (
-    ANOTHER,
     Said,
     Span,
     Statement,
-    denied_by,
+    denies_another,
     near,
     places_of,
     stated,
@@ -53,28 +52,28 @@ def _mentions(document: Document, slot: Slot) -> list[Span]:
 
 def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statement | None:
     row, context = range(*document.row_span(span[0])), context_at(document, *span)
-    words = document.words[row.start : row.stop]
+    words, label = document.words[row.start : row.stop], document.label_of(span[0])
     labels = " ".join(document.labels_of(span[0])[:2])
     listed = any(mark in labels for mark in ("allerg", "reaction", "intoleran"))
     places = [stated(document, reaction, span[0]) for reaction in reactions]
     harmed = [place for place in places if place is not None]
     named = listed or any(first in row for first, _ in harmed) or _speaks_of_allergy(words)
     if context.other_person:  # "her brother takes penicillin" says nothing of an allergy
-        return Statement(Said.OTHER, (span,), "of someone else") if named else None
+        return Statement(Said.OTHER, (span,), "of someone else", "someone-else") if named else None
     if not named:
         item = document.gaps[span[0]][-1:] in (":", "\n", ",", ";") or document.words[span[0] - 1] in ("and", "plus")
-        if context.affirmed and item and not _MEDICINES.isdisjoint(document.label_of(span[0]).split()):
+        if context.affirmed and item and not _MEDICINES.isdisjoint(label.split()):
             return Statement(Said.DENIED, (span,), "listed among the medicines", "taken")
         avoided = any(word.startswith(("avoid", "react", "intoleran", "suit")) for word in words)
         said = Said.VAGUE if avoided else Said.TRACE
-        return Statement(said, (span,), "named, but not as an allergy")
+        return Statement(said, (span,), "named, but not as an allergy", "not-as-allergy")
     first, stop = document.clause_span(span[0])
     beside = document.words[max(first, span[0] - 5) : min(stop, span[1] + 3)]
     # the denial is about the allergy: "no penicillin allergy", "not allergic to penicillin"
     if context.negated and any(word.startswith(("allerg", "react", "intoleran", "sensit")) for word in beside):
         last = span[1] + _speaks_of_allergy(document.words[span[1] + 1 : span[1] + 2])
-        if denied_by(document, (span[0], last)) == ANOTHER:  # "no penicillin allergy review"
-            return Statement(Said.DOUBT, (span,), "named, but not as a fact")
+        if denies_another(document, (span[0], last)):  # "no penicillin allergy review"
+            return Statement(Said.DOUBT, (span,), "named, but not as a fact", "not-asserted")
         return Statement(Said.DENIED, (span,), "denied", "denied")
     missing = [reaction for reaction in reactions if stated(document, reaction) is None]
     for reaction in missing:

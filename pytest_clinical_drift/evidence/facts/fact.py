@@ -90,11 +90,6 @@ def content_of(words: Sequence[str]) -> list[str]:
     return [] if not DENYING.isdisjoint(words) else [w for w in words if w not in FUNCTION]
 
 
-def names_of(concept: Concept, *fields: str) -> list[str]:
-    """The name of a concept, and what some fields of its entry list."""
-    return [concept.name, *(str(name) for field in fields for name in concept.data.get(field, ()))]
-
-
 @lru_cache(maxsize=4096)
 def parse_fact(text: str, kind: str | None = None) -> Fact:
     """Take a fact apart; `kind` is the case's own word for what it is."""

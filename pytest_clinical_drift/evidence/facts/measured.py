@@ -36,20 +36,20 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
     # "anaemic", "hyponatraemia": the measurement in words
     finding = phrases_between(document, f"finding {measure.name}", 0, len(document))
     places = [(t.first, t.last) for t in finding if context_at(document, t.first, t.last).affirmed]
-    return [Statement(Said.VAGUE, (place,), "without the figure") for place in places]
+    return [Statement(Said.VAGUE, (place,), "without the figure", "general-name") for place in places]
 
 
 def _of_mention(fact: Fact, document: Document, mention: Term, measure: Concept, wanted: Amount) -> Statement:
     span = (mention.first, mention.last)
     context = context_at(document, *span)
     if context.other_person:
-        return Statement(Said.OTHER, (span,), "of someone else")
+        return Statement(Said.OTHER, (span,), "of someone else", "someone-else")
     missing = _unsaid(fact, document, mention.first)
     values = _values_of(document, mention, measure)
     for value in (v for v in values if _equal(measure, wanted, v)):
         place = (min(span[0], value.first), max(span[1], value.last))
         if len(values) > 1 and _is_earlier(document, value):
-            return Statement(Said.TRACE, (place,), "only as an earlier value")
+            return Statement(Said.TRACE, (place,), "only as an earlier value", "earlier-value")
         return stated_with((place,), missing)
     former = not _FORMER.isdisjoint(document.words[max(0, span[0] - 2) : span[0]])  # "earlier INR 2.9"
     for value in () if former or context.hypothetical else values:
@@ -57,14 +57,16 @@ def _of_mention(fact: Fact, document: Document, mention: Term, measure: Concept,
         if meant and not _is_earlier(document, value) and not _is_aimed(document, value):
             place = (min(span[0], value.first), max(span[1], value.last))
             quote, own = document.quote(value.first, value.last), fact.document.quote(wanted.first, wanted.last)
-            # "standing blood pressure" beside "blood pressure 158/84": perhaps another measurement
-            return Statement(Said.CLASH, (place,), f"{quote} instead of {own}", "other-figure", sure=not missing)
+            # "standing blood pressure" beside "blood pressure 158/84": perhaps another measurement; "13,200" beside
+            # "13.2 x10^9/L": the same one, counted in thousands
+            sure = not missing and not any(same(value.value, wanted.value * factor) for factor in (1000, 0.001))
+            return Statement(Said.CLASH, (place,), f"{quote} instead of {own}", "other-figure", sure=sure)
     if context.hypothetical or context.open:
-        return Statement(Said.DOUBT, (span,), "named, but not as a result")
+        return Statement(Said.DOUBT, (span,), "named, but not as a result", "not-asserted")
     first, stop = document.row_span(mention.first)
     near = document.words[max(first, span[0] - 4) : min(stop, span[1] + 8)]
     said = Said.TRACE if _VALUE_WORDS.isdisjoint(near) else Said.VAGUE
-    return Statement(said, (span,), "named, but no figure")
+    return Statement(said, (span,), "named, but no figure", "without-figure")
 
 
 def _unsaid(fact: Fact, document: Document, place: int) -> list[str]:
@@ -75,10 +77,14 @@ def _unsaid(fact: Fact, document: Document, place: int) -> list[str]:
 def _mentions_of(document: Document, measure: Concept) -> list[Term]:
     """Where a measurement itself is named, else where a more general name of it stands."""
     index = term_index(document)
-    names = (measure.id, *(f"{MEASURE}:{name}" for name in measure.data.get("includes", ())))
-    named = [term for name in names for term in index.exact.get(name, ())]
-    longer = {m.first: m.last for m in index.medicines}  # "potassium chloride"
-    mentions = [term for term in named if longer.get(term.first, -1) <= term.last]
+    wider = [t for name in measure.data.get("includes", ()) for t in index.exact.get(f"{MEASURE}:{name}", ())]
+    mentions = []
+    for term in (*index.exact.get(measure.id, ()), *wider):
+        medicine = index.medicines_between(term.first, term.first + 1)  # "potassium chloride"
+        around = index.between(MEASURE, term.first - 6, term.first + 1)
+        longer = [t for t in around if t.last >= term.last and t.last - t.first > term.last - term.first]
+        if not (any(m.last > term.last for m in medicine) or any(t.concept is not term.concept for t in longer)):
+            mentions.append(term)
     general = (t for t in index.by_kind.get(MEASURE, ()) if measure.name.endswith(" " + t.concept.name))
     return mentions or [term for term in general if not term.weak]
 
@@ -178,6 +184,18 @@ def _equal(measure: Concept, wanted: Amount, stated: Amount) -> bool:
     if wanted.unit is None or stated.unit is None or wanted.unit is stated.unit:
         return same(wanted.value, stated.value)
     convert = measure.data.get("convert") or {}
-    rounding = abs(wanted.base) * (0.001 if convert else 0.01)  # "9.8 kg" and "22 lb" are two values, 132 lb is 60 kg
-    (a, b), (c, d) = (convert.get(amount.dimension, (1.0, 0.0)) for amount in (wanted, stated))
-    return same(a * wanted.base + b, c * stated.base + d, float(measure.data.get("tolerance", 0) or 0) or rounding)
+    rounding = 0.001 * abs(wanted.base) if convert else max(_rounding(wanted), _rounding(stated))
+    left, right = (_usual(convert, amount) for amount in (wanted, stated))
+    return same(left, right, float(measure.data.get("tolerance", 0) or 0) or rounding)
+
+
+def _rounding(amount: Amount) -> float:
+    """Half of the last digit as written, in the base unit: 132 lb is anything from 131.5 to 132.5 lb."""
+    decimals = len(f"{amount.value:g}".partition(".")[2])
+    factor = float(amount.unit.data["factor"]) if amount.unit is not None else 1.0
+    return 0.5 * 10.0**-decimals * factor
+
+
+def _usual(convert: dict[str, list[float]], amount: Amount) -> float:
+    slope, offset = convert.get(amount.dimension, (1.0, 0.0))
+    return float(slope) * amount.base + float(offset)

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 
-from pytest_clinical_drift.evidence.facts.fact import Fact, names_of
+from pytest_clinical_drift.evidence.facts.fact import Fact
 from pytest_clinical_drift.evidence.facts.statements import (
-    ITSELF,
     Said,
     Span,
     Statement,
-    denied_by,
+    denied_outright,
     stated,
     stated_with,
 )
@@ -67,9 +66,11 @@ def ended(document: Document, span: Span) -> bool:
         if cue.last < begin and not linked and _is_light(document, cue.last, begin):
             return True
         if cue.first > end:
+            # "150 mg (up from 100 mg, a change completed in May)"
+            aside = any("(" in gap for gap in document.gaps[end + 1 : cue.first - 2])
             between = frequencies_between(document, end + 1, cue.first)  # the "once" of "once daily" turns nothing
             rated = {at for rate in between for at in range(rate.first, rate.last + 1)}
-            turned = any(words[at] in _TURNS for at in range(end + 1, cue.first) if at not in rated)
+            turned = aside or any(words[at] in _TURNS for at in range(end + 1, cue.first) if at not in rated)
             others = index.medicines_between(end + 1, cue.first)
             instead = bool(index.medicines_between(cue.last + 1, min(stop, cue.last + 4)))  # "X was swapped for Y"
             if not (others or turned or words[cue.last + 1 : cue.last + 2] == ["for"]) and linked == instead:
@@ -124,7 +125,7 @@ def mentions_of(document: Document, medicine: Concept) -> list[Term]:
 
 def _clipped(document: Document, medicine: Concept) -> Iterator[Term]:
     """ "Bisop 5 mg": at least four letters of the name with a number behind."""
-    names = names_of(medicine, "synonyms", "brands")
+    names = [medicine.name, *map(str, medicine.data.get("synonyms", ())), *map(str, medicine.data.get("brands", ()))]
     for place, word in enumerate(document.words[:-1]):
         dosed = 4 <= len(word) < 9 and document.words[place + 1][:1].isdigit()
         if dosed and any(name.lower().startswith(word) for name in names):
@@ -135,7 +136,7 @@ def _of_mention(fact: Fact, document: Document, mention: Term) -> Statement | No
     span = (mention.first, mention.last)
     state = intake(document, mention)
     if state == ANOTHER:
-        return Statement(Said.OTHER, (span,), "of someone else")
+        return Statement(Said.OTHER, (span,), "of someone else", "someone-else")
     if state == MODIFIER:
         return None
     regimen = read_regimen(document, mention)
@@ -147,17 +148,18 @@ def _of_mention(fact: Fact, document: Document, mention: Term) -> Statement | No
     if fact.ended and state in (STOPPED, PAST, DENIED_NOW):
         return stated_with(evidence, missing)
     if state == PAST:
-        return Statement(Said.DOUBT, evidence, "only as taken in the past")
+        taken = bool(regimen.strengths)
+        return Statement(Said.DOUBT, evidence, "only as taken in the past", "not-asserted") if taken else None
     if state == STOPPED:
         # without a dose the fact may be the pause
         sure = dosed and (bool(conflict) or not regimen.strengths) and not _parted_from_ending(document, span)
         return Statement(Said.DENIED, evidence, "stated as stopped or replaced", "stopped", sure=sure)
     if state == DENIED_NOW:
         advised = not _ADVICE.isdisjoint(document.words[slice(*document.row_span(mention.first))])
-        sure = not advised and denied_by(document, span) == ITSELF
+        sure = not advised and denied_outright(document, span)
         return Statement(Said.DENIED if sure else Said.DOUBT, evidence, "stated as not taken", "not-taken", sure=sure)
     if state == ASKED:
-        return Statement(Said.DOUBT, evidence, "only planned or asked about")
+        return Statement(Said.DOUBT, evidence, "only planned or asked about", "not-asserted")
     if conflict:
         needed = fact.regimen is not None and 0 in (fact.regimen.per_day, regimen.per_day)
         rule = "as-needed" if needed else "other-figure"
@@ -180,7 +182,7 @@ def _of_class(document: Document, medicine: Concept) -> Iterator[Statement]:
             state = intake(document, mention) if not mention.weak else ""
             span = (mention.first, mention.last)
             if state == NOW and not index.within(class_id):
-                yield Statement(Said.VAGUE, (span,), "only the class is named")
+                yield Statement(Said.VAGUE, (span,), "only the class is named", "general-name")
             elif state == DENIED_NOW:
                 yield Statement(Said.DENIED, (span,), "no such medicine is taken", "not-taken")
 

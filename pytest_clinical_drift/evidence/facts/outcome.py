@@ -14,9 +14,9 @@ from pytest_clinical_drift.evidence.facts.fact import DENYING, FUNCTION, words_o
 from pytest_clinical_drift.evidence.facts.statements import Said, Span, Statement
 from pytest_clinical_drift.evidence.mentions.cues import cue_table
 from pytest_clinical_drift.evidence.quantities.amounts import amounts, same
-from pytest_clinical_drift.evidence.quantities.frequencies import frequencies, frequencies_between
+from pytest_clinical_drift.evidence.quantities.frequencies import frequencies_between
 from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document, once, read, tokenise
-from pytest_clinical_drift.evidence.terms.lexicon import between, find_terms, ids_above, lexicon, term_index
+from pytest_clinical_drift.evidence.terms.lexicon import find_terms, ids_above, lexicon, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, word_set
 from pytest_clinical_drift.evidence.terms.words import fold, loose_stem, loose_stems
 
@@ -33,7 +33,13 @@ _WEAK = {
 _TIMES = word_set("facts", "times")
 _REFUSING = DENYING | {"avoid", "cannot", "dont", "don't"}
 _OTHERS = word_set("mentions", "others")
-_TITLES = frozenset(("mr", "mrs", "ms", "miss", "dr", "patient", "name"))
+_NAMED = re.compile(
+    r"^(?:[^\w\n]|[\d_])*+(?:patient(?: name)?[^\w\n]+)?(?i:mr|mrs|ms|miss|dr)?\.? *"
+    r"(?P<name>[A-Z][a-z]+(?:[ -][A-Z][a-z]+)+)"
+    r"(?:['’]s\b|,|[^\w\n]* (?:has|is|was|had|takes|took|lives|wants|asked|needs)\b)",
+    re.MULTILINE,
+)
+"""A line that begins with a full name: the first is the patient's, and what follows is about whoever was named last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +98,7 @@ def hold_to_essential(fact: str, parts: Sequence[str], document: Document, outco
     if not missing:
         return outcome
     untimed = not any(_timed(document, *sentence) for sentence in sentences) and all(
-        frequencies(read(part)) and not _states(part, fact, document, (0, len(document))) for part in missing
+        _rates(part) and not _states(part, fact, document, (0, len(document))) for part in missing
     )
     rule = "no-interval" if untimed else "essential"
     reason = f"without its essential part: {', '.join(missing)}"
@@ -106,14 +112,20 @@ def _timed(document: Document, first: int, stop: int) -> bool:
     return bool(frequencies_between(document, first, stop)) or not _TIMES.isdisjoint(document.words[first:stop])
 
 
+def _rates(part: str) -> set[float]:
+    wanted = read(part)
+    return {rate.per_day for rate in frequencies_between(wanted, 0, len(wanted))}
+
+
 def _states(part: str, fact: str, document: Document, within: Span) -> bool:
     """Whether the interval, the figure, the named thing or the words of a part stand in a range of a text."""
-    wanted, (first, stop) = read(part), within
-    if rates := frequencies(wanted):
+    wanted = read(part)
+    first, stop = within
+    if rates := _rates(part):
         per_day = [rate.per_day for rate in frequencies_between(document, first, stop)]
-        return all(any(same(rate.per_day, other, 0.01) for other in per_day) for rate in rates)
+        return all(any(same(rate, other, 0.01) for other in per_day) for rate in rates)
     figures = {(amount.value, amount.dimension) for amount in amounts(wanted)}
-    stated = {(amount.value, amount.dimension) for amount in between(amounts(document), first, stop)}
+    stated = {(amount.value, amount.dimension) for amount in amounts(document) if first <= amount.first < stop}
     concepts = _telling(part, fact)
     if (figures and figures <= stated) or (concepts and concepts <= _named(document, within)):
         return True
@@ -133,8 +145,9 @@ def _telling(part: str, fact: str) -> frozenset[str]:
 
 def _named(document: Document, within: Span) -> frozenset[str]:
     """Things that are named there, and what they are a kind of."""
-    terms = (term for kind in term_index(document).by_kind.values() for term in between(kind, *within))
-    return frozenset(name for term in terms for name in (term.concept.id, *ids_above(term.concept)))
+    terms = (term for kind in term_index(document).by_kind.values() for term in kind)
+    concepts = (term.concept for term in terms if within[0] <= term.first < within[1])
+    return frozenset(name for concept in concepts for name in (concept.id, *ids_above(concept)))
 
 
 # ---- whom the words are about
@@ -144,19 +157,20 @@ def unsure_of_person(fact: str, document: Document, outcome: Outcome) -> Outcome
     """What rests on words that may be about somebody else, or only seem to be, is not certain."""
     if not outcome.certain or not outcome.spans:
         return outcome
-    places = [first for first, _ in outcome.spans]
     if outcome.status in (RETAINED, PARTIAL):
-        subjects, told_of = [_subject(document, place) for place in places], {*_patient(document), *tokenise(fact)}
-        if all(subjects) and told_of.isdisjoint(subjects) and _OTHERS.isdisjoint(told_of):
+        subjects = [_named_subject(document, first) for first, _ in outcome.spans]
+        if not all(subjects):
+            return outcome
+        told_of = {*_patient(document), *tokenise(fact)}
+        if _OTHERS.isdisjoint(told_of) and told_of.isdisjoint(subjects):
             return replace(outcome, reason=f"perhaps of {subjects[0].capitalize()}", rule="named-person", certain=False)
         return outcome
-    for place in places:  # what follows a sentence that begins with a full name is about that person
-        named = [at for at in range(place) if _is_full_name(document, at)]
-        begun = [at for at in named if _TITLES.issuperset(document.words[document.sentence_span(at)[0] : at])]
-        if len({tuple(document.words[at : at + 2]) for at in (*begun[:1], *begun[-1:])}) > 1:
+    for place in (document.starts[first] for first, _ in outcome.spans):
+        names = [line["name"] for line in _NAMED.finditer(document.raw) if line.start() <= place]
+        if names and names[-1] != names[0]:
             return replace(outcome, certain=False)
     # a comma straight before the words, or before the "no": "sister died suddenly at nineteen, no asthma, vegan"
-    begins_item = all("," in "".join(document.gaps[max(1, first - 1) : first + 1]) for first in places)
+    begins_item = all("," in "".join(document.gaps[max(1, first - 1) : first + 1]) for first, _ in outcome.spans)
     return replace(outcome, certain=False) if outcome.rule == "someone-else" and begins_item else outcome
 
 
@@ -168,14 +182,7 @@ def _is_name(document: Document, place: int) -> bool:
     return len(word) > 2 and spelled[0].isupper() and spelled[1:].islower() and not (known or title)
 
 
-def _is_full_name(document: Document, place: int) -> bool:
-    """Whether two names follow each other, with nothing but space in between."""
-    after = place + 1
-    named = after < len(document) and not document.gaps[after]
-    return named and _is_name(document, place) and _is_name(document, after)
-
-
-def _subject(document: Document, place: int) -> str:
+def _named_subject(document: Document, place: int) -> str:
     """The name that begins the clause of a token, with a verb behind it: "Jarek stopped smoking"; else ""."""
     first = document.clause_span(place)[0]
     verb = " ".join(document.words[first + 1 : first + 2])
@@ -188,9 +195,10 @@ def _subject(document: Document, place: int) -> str:
 @once
 def _patient(document: Document) -> frozenset[str]:
     """The words of the first name in a text, in full or as the subject of a clause: it is the patient's."""
-    for place in range(len(document)):
-        if _is_full_name(document, place):
-            return frozenset(document.words[place : place + 2])
-        if document.raw[document.starts[place]].isupper() and _subject(document, place) == document.words[place]:
-            return frozenset((document.words[place],))
+    for place, start in enumerate(document.starts[:-1]):
+        if document.raw[start].isupper() and _is_name(document, place):
+            if not document.gaps[place + 1] and _is_name(document, place + 1):
+                return frozenset(document.words[place : place + 2])
+            if _named_subject(document, place) == document.words[place]:
+                return frozenset((document.words[place],))
     return frozenset()

@@ -9,16 +9,7 @@ from functools import lru_cache
 
 from pytest_clinical_drift.cases.model import CriticalEntity
 from pytest_clinical_drift.evidence.facts import allergies, measured, medications, stated
-from pytest_clinical_drift.evidence.facts.fact import (
-    ALLERGY,
-    MEASURED,
-    MEDICATION,
-    STATED,
-    Fact,
-    names_of,
-    parse_fact,
-    words_of,
-)
+from pytest_clinical_drift.evidence.facts.fact import ALLERGY, MEASURED, MEDICATION, STATED, Fact, parse_fact, words_of
 from pytest_clinical_drift.evidence.facts.outcome import (
     ABSENT,
     RETAINED,
@@ -46,6 +37,7 @@ _FRAMES: dict[str, Callable[[Fact, Document], list[Statement]]] = {
 }
 _SHORTEST = 4
 """Letters of a word that can be an echo of a name."""
+_NAMES = ("synonyms", "lay", "brands", "abbreviations")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +69,6 @@ class Retention:
     rule: str = ""
     """The rule that decided."""
 
-    @property
-    def plain(self) -> bool:
-        """Stated whole, beyond doubt."""
-        return self.status == RETAINED and self.certain
-
 
 def assess_retention(summary: str, entities: Sequence[str | CriticalEntity]) -> list[Retention]:
     """The status of each fact in a summary; nothing is certain in one that is not in English."""
@@ -99,29 +86,30 @@ def assess_document(document: Document, entities: Sequence[str | CriticalEntity]
     A second value beside a plain statement leaves it plain where that value is another fact: "hydrocortisone 20 mg
     daily" and "hydrocortisone 100 mg as an emergency injection".
     """
-    facts = [CriticalEntity.model_construct(text=fact) if isinstance(fact, str) else fact for fact in entities]
-    outcomes = [_assess(document, fact) for fact in facts]
+    outcomes = [_assess(document, entity) for entity in entities]
     stated = [outcome for outcome in outcomes if outcome.status == RETAINED]
     plain = {span for outcome in stated for span in outcome.spans if span not in outcome.rival}
     retentions = []
-    for fact, outcome in zip(facts, outcomes, strict=True):
+    for entity, outcome in zip(entities, outcomes, strict=True):
         if outcome.rival and plain.issuperset(outcome.rival):
             outcome = Outcome(RETAINED, outcome.spans, "", "plain")
-        if fact.essential:
-            outcome = hold_to_essential(fact.text, fact.essential, document, outcome)
-        outcome = unsure_of_person(fact.text, document, outcome)
+        if not isinstance(entity, str) and entity.essential:
+            outcome = hold_to_essential(entity.text, entity.essential, document, outcome)
+        text = entity if isinstance(entity, str) else entity.text
+        outcome = unsure_of_person(text, document, outcome)
         places = [(document.starts[first], document.ends[last]) for first, last in sorted(set(outcome.spans))]
         evidence = tuple(Quote(document.raw[start:end], start, end) for start, end in places)
-        retentions.append(Retention(fact.text, outcome.status, evidence, outcome.reason, outcome.certain, outcome.rule))
+        retentions.append(Retention(text, outcome.status, evidence, outcome.reason, outcome.certain, outcome.rule))
     return retentions
 
 
-def _assess(document: Document, fact: CriticalEntity) -> Outcome:
+def _assess(document: Document, entity: str | CriticalEntity) -> Outcome:
     """The outcome of a fact by its text, or by one of its aliases where that says more."""
+    wordings, kind = ([entity], None) if isinstance(entity, str) else ([entity.text, *entity.aliases], entity.kind)
     outcome = Outcome(ABSENT)
-    for wording in (fact.text, *fact.aliases):
+    for wording in wordings:
         if outcome.status != RETAINED:
-            other = _outcome(parse_fact(wording, fact.kind), document)
+            other = _outcome(parse_fact(wording, kind), document)
             if outcome.status == ABSENT or other.status == RETAINED:
                 outcome = other
     return outcome
@@ -161,7 +149,7 @@ def _echoes(fact: Fact) -> frozenset[str]:
     names = {slot.text for slot in slots}
     for concept in (slot.concept for slot in slots if slot.concept is not None):
         for one in (concept, *(known[above] for above in ids_above(concept) if above in known)):
-            names.update(names_of(one, "synonyms", "lay", "brands", "abbreviations"))
+            names.update((one.name, *(str(name) for field in _NAMES for name in one.data.get(field, ()))))
     telling = {word for name in names for word in tokenise(name) if len(word) >= _SHORTEST and word.isalpha()}
     return frozenset(map(loose_stem, telling)).difference(map(loose_stem, words_of("filler") | words_of("general")))
 

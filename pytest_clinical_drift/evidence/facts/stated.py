@@ -6,15 +6,15 @@ from dataclasses import replace
 from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, words_of
 from pytest_clinical_drift.evidence.facts.medications import ended
 from pytest_clinical_drift.evidence.facts.statements import (
-    ANOTHER,
-    ITSELF,
     Details,
     Said,
     Span,
     Statement,
-    denied_by,
+    denied_outright,
+    denies_another,
     near,
     places_of,
+    scattered,
 )
 from pytest_clinical_drift.evidence.mentions.context import MentionContext, context_at
 from pytest_clinical_drift.evidence.reading.text import Document
@@ -36,6 +36,9 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
         return _in_words(fact, document)
     said = [_named(fact, document, span) for span in places_of(document, fact.core)]
     said += _excluded(fact, document)
+    if said and not any(s.said == Said.PLAIN for s in said):
+        elsewhere = (_named(fact, document, span) for span in scattered(document, fact.core))
+        said += [s for s in elsewhere if s.said in (Said.PLAIN, Said.PART)]
     said = said or [*_general(fact, document), *_by_head(fact, document)]
     return said or ([s for s in _in_words(fact, document) if s.said == Said.PART] if len(fact.details) > 1 else [])
 
@@ -119,7 +122,7 @@ def _named(fact: Fact, document: Document, span: Span) -> Statement:
     if said == Said.DOUBT or (said == Said.DENIED and _denies_less(fact, document, span)):
         return Statement(Said.DOUBT, (span,), "named, but not as a fact")
     if said == Said.DENIED:
-        rule = "denied" if denied_by(document, span) == ITSELF else "denied-loosely"
+        rule = "denied" if denied_outright(document, span) else "denied-loosely"
         return Statement(Said.DENIED, (span,), "denied", rule)
     off = document.words[span[0] - 1 : span[0]] == ["off"] or ended(document, span)
     if off and not (fact.past or fact.ended or fact.core.denied):
@@ -140,8 +143,9 @@ def _denies_less(fact: Fact, document: Document, span: Span) -> bool:
     """
     index, said = term_index(document), document.words[slice(*document.clause_span(span[0]))]
     for_now = bool(fact.dates or fact.details) and not _FOR_NOW.isdisjoint(said)
+    narrower = any(span[0] <= t.first <= span[1] for i in fact.core.ids for t in index.within(i))
     since = "since" in document.words[span[1] + 1 : span[1] + 3]
-    return denied_by(document, span) == ANOTHER or for_now or since or not _is_exact(fact, index, span)
+    return denies_another(document, span) or for_now or since or (narrower and not _is_exact(fact, index, span))
 
 
 def _excluded(fact: Fact, document: Document) -> Iterator[Statement]:

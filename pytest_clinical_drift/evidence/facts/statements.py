@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Self, TypeVar
 
-from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, content_of, names_of
+from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, content_of
 from pytest_clinical_drift.evidence.mentions.context import context_at
 from pytest_clinical_drift.evidence.mentions.cues import cue_table
 from pytest_clinical_drift.evidence.mentions.regimen import same_amount
@@ -19,7 +19,6 @@ from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
 
 Span = tuple[int, int]
 """First and last token."""
-ITSELF, ANOTHER = "itself", "another"
 _Stems = Callable[[Document], list[str]]
 _Placed = TypeVar("_Placed", Amount, Date, Term)
 _NEAR = 6
@@ -27,6 +26,7 @@ _BESIDE = 5
 _MOST = 60
 """Places of one slot that are looked at, so that a text of repetitions stays linear."""
 _DENIERS = frozenset(("no", "not", "never", "without", "denies", "denied", "absent", "excluded"))
+_ANSWERS = frozenset(("none", "no", "denied", "never", "excluded", "absent"))
 _PEOPLE = frozenset(f"word:{name}" for name in word_set("facts", "people"))
 _LIGHT = word_set("facts", "light_before_a_name")
 
@@ -67,16 +67,25 @@ def places_of(document: Document, slot: Slot) -> list[Span]:
         for concept_id in slot.ids
         for term in (*index.exact.get(concept_id, ()), *index.within(concept_id))
     }
-    if slot.concept is None or (slot.concept.kind == CONDITION and not spans):
-        wordings = (slot.stems, *(_wordings(slot.concept) if slot.concept is not None else ()))
-        spans.update(span for wording in wordings for span in together(document, wording))
+    if slot.concept is None:
+        spans.update(together(document, slot.stems))
+    elif not spans:
+        spans.update(scattered(document, slot))
     return sorted(spans)[:_MOST]
+
+
+def scattered(document: Document, slot: Slot) -> list[Span]:
+    """Places where the words of one of a condition's names stand close together, in any order."""
+    if slot.concept is None or slot.concept.kind != CONDITION:
+        return []
+    return [span for wording in (slot.stems, *_wordings(slot.concept)) for span in together(document, wording)]
 
 
 @lru_cache(maxsize=4096)
 def _wordings(concept: Concept) -> tuple[frozenset[str], ...]:
-    """The stems of every name of a condition with two words and more, which may stand in any order."""
-    keys = [frozenset(map(loose_stem, content_of(tokenise(n)))) for n in names_of(concept, "synonyms", "lay")]
+    """The stems of every name of two words and more, which may stand in any order."""
+    names = [concept.name, *map(str, concept.data.get("synonyms", ())), *map(str, concept.data.get("lay", ()))]
+    keys = [frozenset(map(loose_stem, content_of(tokenise(n)))) for n in names]
     return tuple(dict.fromkeys(k for k in keys if len(k) > 1))
 
 
@@ -115,19 +124,31 @@ def stated(document: Document, slot: Slot, mention: int | None = None) -> Span |
     return None
 
 
-def denied_by(document: Document, span: Span) -> str:
-    """What a denial straight before a name denies, light words aside; "" where none stands there.
-
-    ITSELF: "no history of neutropenia". ANOTHER, where another noun follows: "no neutropenia recovery".
-    """
-    before = reversed(document.words[max(0, span[0] - 6) : span[0]])
-    if not next((word in _DENIERS for word in before if word not in _LIGHT), False):
-        return ""
+def denied_outright(document: Document, span: Span) -> bool:
+    """Nothing but light words between the denial and the name, which no noun follows: "no history of X", "X: none"."""
     after = span[1] + 1
-    joined = after < len(document) and document.sentences[after] == document.sentences[span[1]]
-    if not joined or document.gaps[after] not in ("", "-") or document.kinds[after] != WORD:
-        return ITSELF
-    return ITSELF if document.words[after] in cue_table().no_objects | _LIGHT else ANOTHER
+    if document.words[after : after + 1] and document.words[after] in _ANSWERS and ";" not in document.gaps[after]:
+        return True
+    return _behind_denial(document, span) and not _goes_on(document, span[1])
+
+
+def denies_another(document: Document, span: Span) -> bool:
+    """Whether a name only says what kind of thing is denied: "no neutropenia recovery" denies a recovery."""
+    return _behind_denial(document, span) and _goes_on(document, span[1])
+
+
+def _behind_denial(document: Document, span: Span) -> bool:
+    before = reversed(document.words[max(0, span[0] - 6) : span[0]])
+    return next((word in _DENIERS for word in before if word not in _LIGHT), False)
+
+
+def _goes_on(document: Document, last: int) -> bool:
+    """Whether another noun follows straight behind a name."""
+    after = last + 1
+    if after >= len(document) or document.gaps[after] not in ("", "-") or document.kinds[after] != WORD:
+        return False
+    same_sentence = document.sentences[after] == document.sentences[last]
+    return same_sentence and document.words[after] not in cue_table().no_objects | _LIGHT
 
 
 class Details:

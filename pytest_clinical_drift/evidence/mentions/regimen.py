@@ -60,27 +60,19 @@ def read_regimen(document: Document, mention: Term) -> Regimen:
     end = _own_end(document, index, mention, min(end, mention.last + 1 + _REACH))
     own = [a for a in between(amounts(document), begin, end) if not (mention.first <= a.first <= mention.last)]
     rates = frequencies_between(document, begin, end)
-    dosed = [a for a in own if _is_dose(document, mention, a)]
-    before, behind = [mention.last + 1, *(a.last + 1 for a in own)], [*(a.first for a in own[1:]), end]
-    now = [a for a, *span in zip(own, before, behind, strict=False) if _holds(document, mention, a, *span)]
-    doses = [a for a in now if a in dosed]
-    if len(doses) > 1:  # beside another dose "was 50 mg" is the earlier one
-        leading = {a: document.words[max(0, a.first - 2) : a.first] for a in doses}
-        now = [a for a in now if _PERHAPS_EARLIER.isdisjoint(leading.get(a, ()))]
+    now = _current_amounts(document, mention, own, end)
     aside = [a for a in own if a not in now]
+    dosed = [a for a in own if _is_dose(document, mention, a)]
     counts = [a for a in now if a.unit is not None and a.unit.data["kind"] == "count"]
-    times = rates
-    if len(own) > 1:  # a frequency goes with the amount before it, which may be an earlier or planned one
-        led_by = {rate: [a for a in own if a.last < rate.first][-1:] for rate in rates}
-        times = [rate for rate in rates if not any(a in aside for a in led_by[rate])]
+    times = tuple(f for f in rates if not _belongs_to(f, aside, own))
     if not (dosed or counts):
         # Without an amount only a frequency beside the name is its own ("clozapine … a blood count every four weeks").
-        times = [f for f in times if f.first - mention.last <= 5]
+        times = tuple(f for f in times if f.first - mention.last <= 5)
     return Regimen(
         strengths=tuple(a for a in dosed if a in now and not a.ratio),
         ratios=tuple(a.ratio for a in dosed if a in now and a.ratio),
         counts=tuple(counts),
-        times=tuple(times),
+        times=times,
         aside=tuple(a for a in dosed if a in aside),
         once="once" in document.words[begin:end],
         last=min(max([mention.last, *(a.last for a in own), *(f.last for f in rates)]), end - 1),
@@ -117,10 +109,31 @@ def _own_end(document: Document, index: TermIndex, mention: Term, end: int) -> i
         if other.first == joined + 1 and document.gaps[other.first] == "/":
             joined = other.last  # "tenofovir/lamivudine 300/300 mg" is one tablet
             continue
-        kin = other.concept is concept or concept.id in other.concept.ancestors
-        if not kin and other.concept.id not in (*concept.ancestors, *concept.contains):
-            return _own_start(document, index, other, mention.last + 1)
+        same_one = other.concept is concept or concept.id in other.concept.ancestors
+        if not same_one and other.concept.id not in (*concept.ancestors, *concept.contains):
+            start = other.first  # its own amount may stand before it
+            while start - 1 > mention.last and document.gaps[start] == "" and _part_of_amount(document, start - 1):
+                start -= 1
+            cut_before = start < other.first and document.words[start - 1] in ("and", "plus", "with", "of", "a")
+            return start if cut_before else other.first
     return end
+
+
+def _belongs_to(rate: Frequency, aside: list[Amount], own: list[Amount]) -> bool:
+    """Whether a frequency goes with an amount that is not current: the nearest amount before it decides."""
+    before = [a for a in own if a.last < rate.first]
+    return bool(before) and before[-1] in aside and len(own) > 1
+
+
+def _current_amounts(document: Document, mention: Term, own: list[Amount], end: int) -> list[Amount]:
+    """Amounts beside a mention that hold now, and are not earlier, planned or only asked about."""
+    stops = [*(amount.first for amount in own[1:]), end]
+    starts = [mention.last + 1, *(amount.last + 1 for amount in own)]
+    spans = zip(own, starts, stops, strict=False)
+    current = [amount for amount, *span in spans if _holds(document, mention, amount, *span)]
+    doses = [amount for amount in current if _is_dose(document, mention, amount)]
+    leading = {a: document.words[max(0, a.first - 2) : a.first] for a in doses if len(doses) > 1}
+    return [amount for amount in current if _PERHAPS_EARLIER.isdisjoint(leading.get(amount, ()))]
 
 
 def _holds(document: Document, mention: Term, amount: Amount, boundary: int, following: int) -> bool:
@@ -139,8 +152,12 @@ def _holds(document: Document, mention: Term, amount: Amount, boundary: int, fol
         if words[position] in _EARLIER_AFTER:
             return False
     lead_from = max(clause_first, boundary if amount.first > mention.last else amount.first - 12)
-    planned = phrases_between(document, "planned", lead_from, amount.first)
-    if planned and not phrases_between(document, "now", amount.first - 1, amount.first):
+    plans = [
+        c
+        for c in phrases_between(document, "planned", lead_from, amount.first)
+        if words[c.first - 1] not in ("no", "not")
+    ]
+    if plans and not phrases_between(document, "now", amount.first - 1, amount.first):
         return False
     unsure = before == "to" and not _UNSURE.isdisjoint(words[clause_first : amount.first])
     return not unsure and _ASKED.isdisjoint(words[lead_from : amount.first])
@@ -209,7 +226,7 @@ def _compare_strength(wanted: Regimen, stated: Regimen, missing: list[str]) -> s
     daily = [d for d in doses if d.dimension == goal.dimension and same(d.base * (times or 1), goal.base * (rate or 1))]
     if matching:
         divided = rate == 1 and any(dose not in matching for dose in daily)  # "100 mg three times a day (300 mg daily)"
-        return "" if divided else _compare_rate(wanted, stated, missing)
+        return "" if divided else _compare_rate(wanted, stated, missing, times)
     if any(dose.unit is not None for dose in daily) and not (rate == 1 and wanted.once):
         missing.append("how the daily amount is divided")
         return ""
@@ -225,8 +242,9 @@ def _written(dose: Amount) -> str:
     return f"{dose.value:g} {dose.unit.name if dose.unit else ''}".strip()
 
 
-def _compare_rate(wanted: Regimen, stated: Regimen, missing: list[str]) -> str:
-    rate, per_day = wanted.per_day, stated.per_day
+def _compare_rate(wanted: Regimen, stated: Regimen, missing: list[str], per_day: float | None = None) -> str:
+    rate = wanted.per_day
+    per_day = stated.per_day if per_day is None else per_day
     if rate is None:
         return ""
     # "takes it most days" says how well it is taken, not how it is prescribed

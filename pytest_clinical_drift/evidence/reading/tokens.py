@@ -105,7 +105,7 @@ def _read_number(token: str) -> tuple[str, int]:
     if last.isalpha():
         return token.lower(), WORD
     if "/" in token:
-        return token, DATE if date_parts(token) else RATIO
+        return token, DATE if "." not in token and date_parts(token) else RATIO  # "12.5/50" is a strength
     if ":" in token:
         return token, TIME if len(token) <= 5 and len(token.rpartition(":")[2]) == 2 else RATIO
     if "-" in token or token.count(".") == 2:
@@ -205,7 +205,7 @@ class Token(NamedTuple):
 def cut(text: str, start: int, stop: int) -> Iterator[Token]:
     """The tokens of a stretch of text; contractions, possessives and slashed units are taken apart."""
     done = start
-    number_ends = -1
+    number_ends = -2  # "U/O" at the very start stands behind no number
     tail, dot = "", 0  # a dropped 's shows in the gap that follows; the full stop of "b.d." may end a sentence as well
     for found in TOKEN.finditer(text, start, stop):
         token, (first, last) = found[2], found.span(2)
@@ -215,11 +215,11 @@ def cut(text: str, start: int, stop: int) -> Iterator[Token]:
         tail, dot, done = "", 0, last
         if kind != COMPOUND:
             yield Token(word, kind, gap, effect, first, last)
-            number_ends = last if kind == NUMBER else -1
+            number_ends = last if kind == NUMBER else -2
             continue
         parts = split_compound(token, word, first, number_ends >= first - 1)
         for part, begin, end in parts:
             yield Token(part, WORD, gap, effect, begin, end)
             gap, effect = "/" if "/" in token else "", 0
         tail, dot = token[parts[-1][2] - first :], DOT if token[-1] == "." else 0
-        number_ends = -1
+        number_ends = -2

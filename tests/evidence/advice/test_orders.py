@@ -89,3 +89,9 @@ def test_double_vision_doubles_no_dose() -> None:
     """A symptom that begins like an order is none."""
     said = find_advice("Contact the clinic today; double vision can mean too much lamotrigine.")
     assert all(advice.object != "drug:lamotrigine" for advice in said)
+
+
+def test_no_need_for_a_medicine_is_an_order_against_it() -> None:
+    """ "There is no need for warfarin now" takes it away as "stop warfarin" does."""
+    found = find_advice("There is no need for warfarin now.")
+    assert [(order.polarity, order.object) for order in found] == [("don't", "drug:warfarin")]
