@@ -35,14 +35,14 @@ def main() -> int:
     slopes = [fit.slope for curve in curves if (fit := fit_slope(curve[:10]))]
     lap("1,000 slopes")
     steep = steepest_slope(10)
-    at_horizon = [curve[9] for curve in curves]
-    mean_intervals([at_horizon], groups, (0.0, 1.0), confidence=0.95)
+    at_t10 = [curve[9] for curve in curves]
+    mean_intervals([at_t10], groups, (0.0, 1.0), confidence=0.95)
     lap("interval of recall")
     mean_intervals([slopes], groups, (steep, -steep), confidence=0.95)
     lap("interval of the slope")
     pooled_interval(found, [19] * CASES, groups, confidence=0.95)
     lap("interval of K_Conflict")
-    compare_paired(at_horizon, [curve[8] for curve in curves], groups, margin=0.05, claims=3)
+    compare_paired(at_t10, [curve[8] for curve in curves], groups, margin=0.05, claims=3)
     lap("paired comparison")
     fit_slope(mean_curve(curves))
     lap("line of the mean curve")

@@ -45,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
             kind = {} if has_ini is True else {"type": has_ini}
             parser.addini(destination(name), f"default of {name}", **kind)
     parser.addini("drift_embedder", "sentence-transformers model or folder for session goal alignment")
-    parser.addini("drift_probes", "schedule (default): fewer summaries after turn 20; all: one after every turn")
+    parser.addini("drift_summary_turns", "schedule (default): fewer summaries after turn 20; all: one after every turn")
     parser.addini("drift_junit_properties", "write per-test properties into junit files", type="bool", default=True)
 
 

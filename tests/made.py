@@ -82,7 +82,7 @@ def conversation(
         persona_id=case_id,
         group=group or case_id,
         repeat=repeat,
-        horizon=min(10, len(curve)),
+        t10_turn=min(10, len(curve)),
         turns=turns,
         slope=early_slope(curve),
         slope_worst=early_slope(curve, low),

@@ -19,7 +19,7 @@ def record(
 ) -> dict[str, Any]:
     """A results file as far as the comparison reads it."""
     return {
-        "schema_version": 3,
+        "schema_version": 4,
         "verdict": verdict,
         "cases_complete": len(recall),
         "cases_total": len(recall),
@@ -99,7 +99,7 @@ def test_compare_writes_markdown_to_a_file(tmp_path: Path, capsys: pytest.Captur
     assert (tmp_path / "out.md").read_text(encoding="utf-8").startswith("# Clinical drift: comparison")
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"schema": 2, "verdict": "PASS"}', '{"schema_version": 3}'])
+@pytest.mark.parametrize("content", ["{", "[]", '{"schema": 2, "verdict": "PASS"}', '{"schema_version": 4}'])
 def test_compare_refuses_what_is_no_results_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str
 ) -> None:
@@ -155,7 +155,7 @@ def test_power_takes_the_projects_chance_of_error_and_number_of_cases(
 def test_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     """The schema of the results file, as JSON."""
     assert main(["schema"]) == 0
-    assert json.loads(capsys.readouterr().out)["properties"]["schema_version"]["const"] == 3
+    assert json.loads(capsys.readouterr().out)["properties"]["schema_version"]["const"] == 4
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.inside_pytest import ini_keys
 from pytest_clinical_drift.gate.options import OPTIONS, RESULTS, STORE, destination
 
-_INI_ONLY = ("drift_embedder", "drift_probes", "drift_junit_properties")
+_INI_ONLY = ("drift_embedder", "drift_summary_turns", "drift_junit_properties")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,8 @@ def read_settings(config: pytest.Config) -> Settings:
         results=Path(_text(config, "drift_results") or RESULTS),
         store=Path(_text(config, "drift_store") or store),
         shard=shard,
-        probe_every_turn=_one_of(config.getini("drift_probes"), "drift_probes", ("schedule", "all")) == "all",
+        probe_every_turn=_one_of(config.getini("drift_summary_turns"), "drift_summary_turns", ("schedule", "all"))
+        == "all",
         **{name: value for name, value in given.items() if value is not None},
     )
     if settings.interludes is not None and settings.turns is None:

@@ -47,7 +47,8 @@ def headline_rest(result: RunResult) -> str:
         return f"({result.cases_selected} of {result.cases_total}): {'; '.join(filter(None, told))}"
     told += _decided_by(result)
     if result.verdict == Verdict.UNSETTLED:
-        return f"({'; '.join(told)}): {counted(result.to_read, 'open finding')}, {result.severe_to_read} severe"
+        severe = f"{result.severe_open_findings} severe"
+        return f"({'; '.join(told)}): {counted(result.open_findings, 'open finding')}, {severe}"
     if result.verdict == Verdict.PASS and any(why.code is ReasonCode.PASSED_BY_POINT for why in result.reasons):
         told.append("by point estimate, not interval")
     return f"({'; '.join(told)})"
@@ -62,7 +63,7 @@ def _decided_by(result: RunResult) -> list[str]:
         told = [f"judge {who.judge}"] if who.deciding else [*told, f"judge {who.judge} decides nothing"]
     if who.reviewers and not who.control:
         told.append(f"reviewed by {', '.join(who.reviewers[:3])}")
-    if result.verdict == Verdict.FAIL and result.unread and who.judge and not who.control:
+    if result.verdict == Verdict.FAIL and result.severe_without_reviewer and who.judge and not who.control:
         told.append("one judge, unread" if who.judges == 1 else "unread")
     # also where the project's own thresholds ask for less
     weak = confirmed < CANARIES * inserted - 1e-9 and result.verdict in (Verdict.PASS, Verdict.CAUTION)
@@ -169,7 +170,7 @@ def _figure(item: MetricVerdict, failed: bool, stops: Collection[tuple[str | Non
 def _lost(repeats: Sequence[CaseAssessment], *, confirmed_only: bool) -> list[str]:
     """The facts behind a low rate, by turn: those at turn 10 or at the end before others, each once."""
     alarms = [
-        (alarm.turn not in (run.horizon, *run.probes[-1:]), alarm)
+        (alarm.turn not in (run.t10_turn, *run.probes[-1:]), alarm)
         for run in repeats
         for row in worst_first(run.alarms, run.probes)
         for alarm in row

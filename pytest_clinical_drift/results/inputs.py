@@ -29,7 +29,7 @@ from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.values import CaseResult, Deciders, fails_run
 
 INPUTS_FILE = "run.json"
-INPUTS_VERSION: Final = 4
+INPUTS_VERSION: Final = 5
 """Of this file; the results file has its own."""
 
 
@@ -87,7 +87,7 @@ class StoredJudgement(BaseModel):
 class RunInputs(GateInputs):
     """The inputs of a finished run, and every answer that was given."""
 
-    schema_version: Literal[4] = INPUTS_VERSION
+    schema_version: Literal[5] = INPUTS_VERSION
     manifest: str
     """Hash of the results file's manifest."""
     deciders: Deciders

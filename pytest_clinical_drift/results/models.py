@@ -35,7 +35,7 @@ from pytest_clinical_drift.verdict.ungated import (
 from pytest_clinical_drift.verdict.values import RULES_ONLY, UNDIAGNOSED, Deciders, MetricVerdict, SetVerdict
 from pytest_clinical_drift.verdict.values import CaseResult as CaseResult
 
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 4
 
 
 class IntervalRecord(Record):
@@ -84,7 +84,7 @@ class RunResult(Record):
     Rates have two ends: `value` counts confirmed alarms, `worst` open ones too. None: not evaluated, never 0.
     """
 
-    schema_version: Literal[3] = SCHEMA_VERSION
+    schema_version: Literal[4] = SCHEMA_VERSION
     verdict: Verdict
     headline: str = ""
     """The verdict with who decided, for readers of the file."""
@@ -135,11 +135,11 @@ class RunResult(Record):
     """Groups of alarms on one thing on turns in a row, by state: all, and the severe ones."""
     hazards: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     """Hazards that the cases name, each with its cases, whether they were run or not."""
-    to_read: int = 0
+    open_findings: int = 0
     """Groups of open alarms."""
-    severe_to_read: int = 0
-    unread: int = 0
-    """Confirmed breaches that no person has read."""
+    severe_open_findings: int = 0
+    severe_without_reviewer: int = 0
+    """Confirmed severe alarms that no person has read."""
     canaries: tuple[int, int] = (0, 0)
     """Inserted faults that the judge confirmed, of how many that it could be asked about."""
     canaries_unanswered: int = 0
@@ -195,7 +195,7 @@ def build_result(
     missing = next((run.alignment_reason for run in complete if run.alignment_reason), "")
     confirmed = [a for repeats in finished for run in repeats for a in run.alarms if a.state == AlarmState.CONFIRMED]
     findings = count_findings(runs)
-    to_read, severe_to_read = findings[AlarmState.OPEN]
+    open_findings, severe_open_findings = findings[AlarmState.OPEN]
     return RunResult(
         **_fields(verdict),
         waivers=tuple(one for one in thresholds.waivers if one.holds_on(today) and one.case in known),
@@ -204,7 +204,7 @@ def build_result(
         failing_cases=tuple(case.case_id for case in cases if case.verdict == Verdict.FAIL),
         entity_recall_at_t10=values.get("recall_at_t10"),
         entity_recall_at_t10_extended=mean(
-            turn.extended.recall for run in complete for turn in run.turns[run.horizon - 1 : run.horizon]
+            turn.extended.recall for run in complete for turn in run.turns[run.t10_turn - 1 : run.t10_turn]
         ),
         strict_recall_at_t10=values.get("strict_recall_at_t10"),
         knowledge_conflict_rate=values.get("k_conflict"),
@@ -222,9 +222,9 @@ def build_result(
             kind: {state: alarms[kind, state] for state in AlarmState} for kind in sorted({kind for kind, _ in alarms})
         },
         findings=findings,
-        to_read=to_read,
-        severe_to_read=severe_to_read,
-        unread=sum(alarm.severe and alarm.settled_by != "person" for alarm in confirmed),
+        open_findings=open_findings,
+        severe_open_findings=severe_open_findings,
+        severe_without_reviewer=sum(alarm.severe and alarm.settled_by != "person" for alarm in confirmed),
         hazards={
             hazard: tuple(case.id for case in case_set if hazard in case.hazards)
             for hazard in sorted({hazard for case in case_set for hazard in case.hazards})

@@ -32,7 +32,7 @@ _PLACES = ("*", "*/reviewed", "*/runs/*", "*/runs/*/reviewed")
 class Release(Record):
     """What is signed: a decision on one run record."""
 
-    schema_version: Literal[3] = SCHEMA_VERSION
+    schema_version: Literal[4] = SCHEMA_VERSION
     record: str
     """SHA-256 of the results file."""
     decision: Decision

@@ -126,8 +126,8 @@ class CaseAssessment:
     persona_id: str
     group: str
     repeat: int
-    horizon: int
-    """Turn at which Recall@T10 is read; not the drift horizon."""
+    t10_turn: int
+    """Turn at which Recall@T10 is read: 10, or the last of a shorter case."""
     turns: tuple[TurnAssessment, ...]
     """One per turn; those without a scheduled summary have nothing evaluated."""
     slope: SlopeFit | None
@@ -230,7 +230,7 @@ class CaseAssessment:
     @property
     def recall_at_t10(self) -> float | None:
         """Recall@T10."""
-        return self.recall_curve[self.horizon - 1] if self.horizon <= len(self.turns) else None
+        return self.recall_curve[self.t10_turn - 1] if self.t10_turn <= len(self.turns) else None
 
     @property
     def severe_questions(self) -> frozenset[str]:

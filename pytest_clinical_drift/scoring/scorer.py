@@ -88,7 +88,7 @@ class Scorer:
             persona_id=case.persona_id,
             group=case.independence_group,
             repeat=transcript.repeat,
-            horizon=case.t10_turn,
+            t10_turn=case.t10_turn,
             turns=turns,
             slope=early_slope(recalls),
             slope_worst=early_slope(recalls, [turn.recall_worst for turn in turns]),

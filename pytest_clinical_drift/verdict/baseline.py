@@ -131,7 +131,7 @@ def _compare_metric(name: str, pairs: Sequence[_Pair], thresholds: Thresholds) -
     rules, known = thresholds.baseline, [pair for pair in pairs if all(name in case.best() for case in pair)]
     span, groups = _COMPARED[name], [now.group for now, _ in known]
     if name == "drift_slope":
-        span *= max((-steepest_slope(now.repeats[0].horizon) for now, _ in pairs), default=0.0)
+        span *= max((-steepest_slope(now.repeats[0].t10_turn) for now, _ in pairs), default=0.0)
 
     def compare(now: Sequence[float], before: Sequence[float]) -> PairedResult:
         return compare_paired(

@@ -68,9 +68,9 @@ def at_t10(name: str, repeats: Repeats, *, strict: bool = False) -> CaseValue:
     """A figure of turn 10, or of the last turn of a shorter case; `strict`: facts stated in part are lapses too."""
     if any(not turn.own for run in repeats for turn in run.turns):
         return nothing(ReasonCode.STRETCHED, can_happen=False)
-    turns = [turn for run in repeats for turn in run.turns[run.horizon - 1 : run.horizon]]
+    turns = [turn for run in repeats for turn in run.turns[run.t10_turn - 1 : run.t10_turn]]
     ends = [(t.strict_recall, t.strict_worst) if strict else (t.recall, t.recall_worst) for t in turns]
-    return _at_both_ends(ends, repeats, sum(_lapses(run, run.horizon, run.horizon, partly=strict) for run in repeats))
+    return _at_both_ends(ends, repeats, sum(_lapses(run, run.t10_turn, run.t10_turn, partly=strict) for run in repeats))
 
 
 def at_end(name: str, repeats: Repeats) -> CaseValue:

@@ -95,7 +95,7 @@ def _mean(figure: _Figure) -> _Pooled | None:
     # the range of a project's own figure is not known: as far as it was seen to go, 0 to 1 at least
     low, high = metric.possible[:2] if metric.possible else (min(0.0, *worsts), max(1.0, *bests))
     if metric.name == "drift_slope":
-        low = min(steepest_slope(case.repeats[0].horizon) for _, case in values)
+        low = min(steepest_slope(case.repeats[0].t10_turn) for _, case in values)
         high = -low
     ends = (low, high) if figure.limits.direction == "higher" else (high, low)
     one, two = mean_intervals([bests, worsts], groups, ends, confidence=figure.confidence)
@@ -274,5 +274,5 @@ def _asked_of(metric: str, repeats: Repeats) -> tuple[int, int]:
     if metric == "k_conflict":
         confirmed, _, pairs = pooled_conflict(repeats)
         return confirmed, pairs
-    facts = [fact for run in repeats for turn in run.turns[run.horizon - 1 : run.horizon] for fact in turn.findings]
+    facts = [fact for run in repeats for turn in run.turns[run.t10_turn - 1 : run.t10_turn] for fact in turn.findings]
     return sum(fact.state == AlarmState.CONFIRMED for fact in facts), len(facts)

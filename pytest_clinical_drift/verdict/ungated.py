@@ -65,7 +65,7 @@ class AttributeFigures:
     """One attribute over the cases, one conversation of each."""
 
     attribute: str
-    at_horizon: float | None
+    at_t10: float | None
     """Mean at turn 10, or at the last turn of a shorter case, over cases and wordings."""
     at_end: float | None
     cases: int
@@ -85,10 +85,10 @@ def attribute_figures(runs: Sequence[CaseAssessment], *, confidence: float) -> t
         last = [{r.wording: _grade(r, name) for r in run.pdsqi if r.turn == len(run.turns)} for run in runs]
         rows = [[found.get(wording) for wording in WORDINGS] for found in last]
         pairs = [[grade for grade in row if grade is not None] for row in rows if None not in row]
-        at_horizon = mean(mean(_grade(r, name) for r in run.pdsqi if r.turn == run.horizon) for run in runs)
+        at_t10 = mean(mean(_grade(r, name) for r in run.pdsqi if r.turn == run.t10_turn) for run in runs)
         at_end = mean(mean(found.values()) for found in last)
         icc = icc_2_1(pairs, confidence=confidence) or (None, None, None)
-        figures.append(AttributeFigures(name, at_horizon, at_end, len(pairs), *icc))
+        figures.append(AttributeFigures(name, at_t10, at_end, len(pairs), *icc))
     return tuple(figures)
 
 
@@ -103,7 +103,7 @@ class SanityBand:
 
     echo_at_start: float | None
     """The intake, read for the facts of the intake."""
-    echo_at_horizon: float | None
+    echo_at_t10: float | None
     """The same, against what is true at turn 10: facts that change on the way are missing from it by right."""
     silence: float | None
     """An empty summary at turn 10."""

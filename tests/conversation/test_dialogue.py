@@ -71,7 +71,7 @@ def test_summaries_are_requested_at_probed_turns_only() -> None:
 
 
 def test_every_turn_on_request() -> None:
-    """`drift_probes = all`."""
+    """`drift_summary_turns = all`."""
     transcript, _ = hold(Plan(probe_every_turn=True))
     assert all(exchange.has_summary for exchange in transcript.exchanges)
 

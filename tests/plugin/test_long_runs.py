@@ -95,7 +95,7 @@ def test_own_interludes(project: object) -> None:
         (["--drift-turns", "9", "--drift-interludes", "x.yaml"], "*x.yaml: no such file or folder*"),
         (["--drift-record", "drawer"], "*--drift-record: expected one of first-message, system, context*'drawer'"),
         (["--drift-record", "context"], "*--drift-record context: the function * has no parameter named context"),
-        (["-o", "drift_probes=some"], "*drift_probes: expected one of schedule, all, found 'some'"),
+        (["-o", "drift_summary_turns=some"], "*drift_summary_turns: expected one of schedule, all, found 'some'"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(project: object, arguments: list[str], told: str) -> None:
@@ -107,9 +107,9 @@ def test_what_cannot_be_is_one_sentence(project: object, arguments: list[str], t
 
 
 def test_all_turns_are_probed_on_request(project: object) -> None:
-    """`drift_probes = all`."""
+    """`drift_summary_turns = all`."""
     pytester = project()  # type: ignore[operator]
-    pytester.makeini("[pytest]\ndrift_probes = all\n")
+    pytester.makeini("[pytest]\ndrift_summary_turns = all\n")
     pytester.runpytest(*ARGUMENTS, "--drift-turns", "24")
     assert turns_with(recorded(pytester), "summary") == list(range(1, 25))
 

@@ -94,7 +94,7 @@ def test_answers_out_of_form_are_no_rating(project: Project) -> None:
     pytester.runpytest(*JUDGED, "--drift-pdsqi")
     assert all(rating["scores"] == [] for case in results(pytester)["cases"] for rating in case["repeats"][0]["pdsqi"])
     assert attribute(results(pytester), "accurate") == {
-        "attribute": "accurate", "at_horizon": None, "at_end": None, "cases": 0, "icc": None, "icc_low": None,
+        "attribute": "accurate", "at_t10": None, "at_end": None, "cases": 0, "icc": None, "icc_low": None,
         "icc_high": None,
     }  # fmt: skip
 

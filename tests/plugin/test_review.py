@@ -252,7 +252,7 @@ def test_results_of_an_older_version_are_refused(results: Path, judge: Judge) ->
     record.write_text(json.dumps({**content, "schema_version": 3, "judged": older}), encoding="utf-8")
     code, said = judge(file)
     assert code == 4
-    assert "written by an older version of this package (schema version 3, this one reads 4)" in said
+    assert "written by an older version of this package (schema version 3, this one reads 5)" in said
     assert "run again with --model replay:TRANSCRIPTS" in said
     assert said.count("\n") == 1
 

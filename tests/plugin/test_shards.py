@@ -158,7 +158,7 @@ def test_a_missing_shard_is_incomplete(project: Project, capsys: pytest.CaptureF
         (lambda folder: (folder / "run.json").write_text("{"), "run.json: not a record of a run"),
         (
             lambda folder: (folder / "run.json").write_text('{"schema_version": 3, "judged": []}'),
-            "run.json: written by an older version of this package (schema version 3, this one reads 4); "
+            "run.json: written by an older version of this package (schema version 3, this one reads 5); "
             "run again with --model replay:TRANSCRIPTS",
         ),
         (lambda folder: (folder / "study_c_results.json").unlink(), "study_c_results.json: cannot be read"),

@@ -63,7 +63,7 @@ def test_open_questions_come_first_and_the_severe_before_others(rules_run: Any, 
     """As many groups as the verdict counts; open before confirmed on the page."""
     page, _, _ = open_page(browser, rules_run.page)
     groups = page.locator("section:has(> #open) details.alarm")
-    assert groups.count() == rules_run.record["to_read"] > 0
+    assert groups.count() == rules_run.record["open_findings"] > 0
     severe = ["severe" in (group.get_attribute("class") or "").split() for group in groups.all()]
     assert severe == sorted(severe, reverse=True)
     headings = page.locator("main > section:not(.sheet) h2").all_inner_texts()

@@ -59,7 +59,7 @@ def test_numbers_on_the_page_are_those_of_the_record(tmp_path: Path) -> None:
     for state in ("open", "confirmed"):
         assert f"<b>{expected[f'{state}-all']}</b>" in page.partition("</nav>")[0]
         assert page.count(f'<details class="alarm {state}') == expected[f"{state}-all"] == record["findings"][state][0]
-    assert record["to_read"] == expected["open-all"]
+    assert record["open_findings"] == expected["open-all"]
     [(severe, of)] = re.findall(r"A severe failure is confirmed in (\d+) of (\d+) finished cases", text)
     assert (int(severe), int(of)) == (record["counts"]["severe"], record["counts"]["cases"])
     listed = markup.count("<li><strong>")

@@ -102,7 +102,7 @@ def test_a_probe_beyond_the_curve_is_refused(tmp_path: Path, turn: int) -> None:
         read_results(file)
 
 
-WHOLE = json.dumps({"schema_version": 3, "verdict": "PASS", "cases": [{"case_id": 1}], "manifest": MANIFEST})
+WHOLE = json.dumps({"schema_version": 4, "verdict": "PASS", "cases": [{"case_id": 1}], "manifest": MANIFEST})
 
 
 @pytest.mark.parametrize(
@@ -110,13 +110,13 @@ WHOLE = json.dumps({"schema_version": 3, "verdict": "PASS", "cases": [{"case_id"
     [
         ("{", "not JSON"),
         ("[]", "not a study_c_results.json"),
-        ('{"schema_version": 3, "verdict": "PASS", "cases": []}', "manifest"),
+        ('{"schema_version": 4, "verdict": "PASS", "cases": []}', "manifest"),
         (WHOLE, "cases.0.case_id"),
         ('{"a": ' + "[" * 100_000, "not JSON"),
         ('{"schema": 2, "verdict": "PASS"}', "written by an older version of this package (no schema_version"),
-        ('{"schema_version": 2}', "(schema version 2, this one reads 3); run again with --model replay:TRANSCRIPTS"),
+        ('{"schema_version": 2}', "(schema version 2, this one reads 4); run again with --model replay:TRANSCRIPTS"),
         ('{"schema_version": 99}', "written by a newer version of this package (schema version 99"),
-        ('{"schema_version": "3"}', "older version"),
+        ('{"schema_version": "4"}', "older version"),
     ],
 )
 def test_what_cannot_be_used_gets_one_sentence(tmp_path: Path, content: str, said: str) -> None:

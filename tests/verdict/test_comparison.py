@@ -19,7 +19,7 @@ def write(folder: Path, recalls: list[float], *, cases: str = "c", personas: int
     """A results file with these values of Recall@T10; cases of one persona share a group."""
     folder.mkdir(parents=True)
     record = {
-        "schema_version": 3,
+        "schema_version": 4,
         "verdict": "PASS",
         "manifest": {"judge": "rules", "hashes": {"cases": cases, "prompts": "p"}},
         "cases": [_case(number, value, personas or len(recalls)) for number, value in enumerate(recalls)],
@@ -31,7 +31,7 @@ def write(folder: Path, recalls: list[float], *, cases: str = "c", personas: int
 
 def _case(number: int, value: float, personas: int) -> dict[str, Any]:
     run = {
-        "case_id": f"c{number}", "persona_id": "", "group": f"g{number % personas}", "repeat": 0, "horizon": 10,
+        "case_id": f"c{number}", "persona_id": "", "group": f"g{number % personas}", "repeat": 0, "t10_turn": 10,
         "turns": [], "slope": None, "slope_worst": None, "slope_extended": None, "alarms": [], "events": [],
         "breaches": [],
         "conflict": {"pairs": 0, "contradictions": 0, "rate": None, "reason": None, "found": []},

@@ -23,7 +23,7 @@ SOUND = case(
 def test_sound_case() -> None:
     """The intake states its own facts; an empty summary states none."""
     band = sanity_band([SOUND])
-    assert (band.echo_at_start, band.echo_at_horizon, band.silence) == (1.0, 1.0, 0.0)
+    assert (band.echo_at_start, band.echo_at_t10, band.silence) == (1.0, 1.0, 0.0)
     assert band.faults == ()
 
 
@@ -44,7 +44,7 @@ def test_changed_fact_lowers_the_echo_at_the_horizon_only() -> None:
         updates=[{"fact": "dose", "becomes": "ramipril 10 mg once daily"}],
     )
     band = sanity_band([changing])
-    assert (band.echo_at_start, band.echo_at_horizon) == (1.0, 0.5)
+    assert (band.echo_at_start, band.echo_at_t10) == (1.0, 0.5)
     assert band.faults == ()
 
 

@@ -1046,7 +1046,12 @@ def test_what_there_is_to_read_is_counted_over_all_cases() -> None:
         [flat("c", alarms=[mild], incomplete="timeout")],
     ]
     verdict = judge(cases, gate(min_coverage=0.5))
-    assert (verdict.to_read, verdict.severe_to_read, verdict.cases_complete, verdict.cases_selected) == (4, 2, 2, 3)
+    assert (verdict.open_findings, verdict.severe_open_findings, verdict.cases_complete, verdict.cases_selected) == (
+        4,
+        2,
+        2,
+        3,
+    )
     assert reasons_of(verdict)[0] == "2 cases have severe alarms that nobody has settled"
     unread = [
         alarm("recommends", settled_by="judge"),
@@ -1056,7 +1061,7 @@ def test_what_there_is_to_read_is_counted_over_all_cases() -> None:
         alarm("lost", settled_by="judge", turn=7),
         alarm("lost", settled_by="judge", turn=8, severe=False),
     ]
-    assert judge([[flat("a", alarms=unread)]]).unread == 3
+    assert judge([[flat("a", alarms=unread)]]).severe_without_reviewer == 3
 
 
 @pytest.mark.parametrize(("rate", "told"), [(0.80, False), (0.81, True)])
