@@ -58,12 +58,10 @@ class ActivePlugin(GroupsPlugin):
     def __init__(self, config: pytest.Config) -> None:
         """Read the options, check all that needs no model, and decide what is collected."""
         self.config = config
-        try:
+        with self.refusing():
             self.run = GateRun(read_settings(config), partial(own_scores, config))
             self.selection = take_selection(config, self.run)
             """Case ids named on the command line; None: all cases; empty: none, only the paths given."""
-        except (InputError, OSError) as error:
-            raise pytest.UsageError(sentence(error)) from None
         config.addinivalue_line("markers", "clinical_drift: a case of the clinical drift gate")
         for tag in sorted({tag for case in self.run.cases.values() for tag in case.tags}):
             config.addinivalue_line("markers", f"{mark_name(tag)}: tag of a clinical drift case")
@@ -99,12 +97,10 @@ class ActivePlugin(GroupsPlugin):
         terminal, capture = map(self.config.pluginmanager.get_plugin, ("terminalreporter", "capturemanager"))
         verbosity = self.config.get_verbosity()
         progress = terminal_progress(terminal, capture, verbosity, workers=self._distributed())
-        try:
+        with self.refusing():
             self.remarks = self.run.check(progress.say if progress else None)
             self.run.folder.create()
             self.run.begin(progress=progress, transcripts=self.run.folder.transcripts)
-        except (InputError, OSError) as error:
-            raise pytest.UsageError(sentence(error)) from None
         if self._distributed():
             self._handoff = tempfile.TemporaryDirectory(prefix="clinical-drift-")
 
@@ -166,7 +162,8 @@ class ActivePlugin(GroupsPlugin):
         if self.config.option.collectonly:
             from pytest_clinical_drift.gate.starting import estimate
 
-            lines = estimate(chosen, self.run)
+            with self.refusing():
+                lines = estimate(chosen, self.run)
         elif not chosen and not self._distributed():
             lines = [*lines, f"no case selected out of {len(self.run.cases)}: nothing to ask, no verdict"]
         return [f"clinical-drift: {line}" for line in lines]

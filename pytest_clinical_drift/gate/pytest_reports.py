@@ -4,13 +4,15 @@ Shared by conversations and slates; knows neither.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 
+from pytest_clinical_drift.errors import InputError, sentence
 from pytest_clinical_drift.gate.inside_pytest import complete_junit, junit_of
 from pytest_clinical_drift.report.clean import LONGEST_LINE, loggable, one_line, printable
 
@@ -37,6 +39,15 @@ class GateFailure(pytest.fail.Exception):  # type: ignore[name-defined, misc]  #
 
 class GroupsPlugin(ABC):
     """A plugin whose tests stand beside those that pytest finds in files."""
+
+    @staticmethod
+    @contextmanager
+    def refusing() -> Iterator[None]:
+        """What is wrong with the input ends the session in one sentence, with exit code 4."""
+        try:
+            yield
+        except (InputError, OSError) as error:
+            raise pytest.UsageError(sentence(error)) from None
 
     @abstractmethod
     def groups(self, session: pytest.Session) -> Sequence[pytest.Collector | pytest.Item]:

@@ -26,6 +26,7 @@ from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.protocol import Judge
 from pytest_clinical_drift.judging.queue import JudgeQueue
+from pytest_clinical_drift.subjects.base import Identity
 
 CALIBRATIONS = "calibration"
 """Folder of a project in which calibration files are looked for."""
@@ -35,6 +36,18 @@ _SILENT = 0.02
 _REQUEST_TOKENS = (2_300, 130)
 """Of prompt and answer, as on the bundled texts."""
 Say = Callable[[str], object]
+
+
+def known_calibration(
+    identities: Sequence[Identity], root: Path, today: datetime.date, options: JudgeOptions
+) -> Calibration | None:
+    """The valid calibration that the project has; InputError where it names one that is not valid."""
+    if (named := options.calibration) is None:
+        return find_calibration(root / CALIBRATIONS, identities, today)
+    calibration = read_calibration(named)
+    if why := invalid_because(calibration, identities, today):
+        raise InputError(f"--drift-judge-set calibration={named}: {why}; see clinical-drift calibrate")
+    return calibration
 
 
 def calibration_of(
@@ -52,12 +65,7 @@ def calibration_of(
     InputError where the project names one that is not valid, or none may be made.
     """
     identities, folder = [judge.identity() for judge in judges], root / CALIBRATIONS
-    if (named := options.calibration) is not None:
-        calibration = read_calibration(named)
-        if why := invalid_because(calibration, identities, today):
-            raise InputError(f"--drift-judge-set calibration={named}: {why}; see clinical-drift calibrate")
-        return calibration, ""
-    if known := find_calibration(folder, identities, today):
+    if known := known_calibration(identities, root, today, options):
         return known, ""
     other = why_none_counts(folder, " + ".join(judge.name for judge in judges), identities, today)
     if not rules.calibrate or options.offline:

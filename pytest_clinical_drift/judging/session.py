@@ -10,7 +10,7 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import Failure, InputError
 from pytest_clinical_drift.evidence.findings import Findings
 from pytest_clinical_drift.judging.answers import Outage
-from pytest_clinical_drift.judging.calibration_file import Calibration, find_calibration, read_calibration
+from pytest_clinical_drift.judging.calibration_file import Calibration
 from pytest_clinical_drift.judging.canaries import CanaryResult, canaries_of, canary_rates, try_canaries
 from pytest_clinical_drift.judging.control import NAME as CONTROL
 from pytest_clinical_drift.judging.for_reviewers import JudgedConversation as JudgedConversation
@@ -25,7 +25,7 @@ from pytest_clinical_drift.judging.for_reviewers import (
 from pytest_clinical_drift.judging.for_reviewers import with_reviews as with_reviews
 from pytest_clinical_drift.judging.judge_options import JudgePolicy, make_judges, procedure_of
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
-from pytest_clinical_drift.judging.make_calibration import CALIBRATIONS, Say, calibration_of
+from pytest_clinical_drift.judging.make_calibration import Say, calibration_of, known_calibration
 from pytest_clinical_drift.judging.pdsqi import Rating, rate
 from pytest_clinical_drift.judging.procedure import (
     ConversationJudgement,
@@ -123,9 +123,7 @@ class JudgeSession:
         """Groups in which the judges may decide, by what the project has measured; None where it has not."""
         if self.is_control:
             return frozenset(GROUPS)
-        if (named := self.options.calibration) is not None:
-            return read_calibration(named).deciding(self._rules.floors)
-        known = find_calibration(self._root / CALIBRATIONS, self._identities(), self._today)
+        known = known_calibration(self._identities(), self._root, self._today, self.options)
         return known.deciding(self._rules.floors) if known is not None else None
 
     @property

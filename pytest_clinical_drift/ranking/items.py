@@ -85,7 +85,7 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
             if option not in _SHARED and getattr(config.option, destination(option)) not in (None, [], False):
                 raise pytest.UsageError(f"{option} has no meaning with --slate; it belongs to conversations")
         config.addinivalue_line("markers", "clinical_drift: a metric of the slate gate")
-        try:
+        with cls.refusing():
             run = SlateRun(
                 folder=Path(config.invocation_params.dir, config.option.drift_slate),
                 root=config.rootpath,
@@ -102,8 +102,6 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
                 return [argument] if metric else [f"{argument}::{name}" for name in run.slates[slug].tests]
 
             return cls(config, run, frozenset(pytest_reports.take_ids(config, "slate_selection", ids_in)))
-        except (InputError, OSError) as error:
-            raise pytest.UsageError(sentence(error)) from None
 
     def fails(self, verdict: str) -> bool:
         return verdict == FigureState.FAIL or (self._strict and verdict == FigureState.CAUTION)
@@ -113,10 +111,8 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
         name_suite(self.config, f"clinical-drift {', '.join(self.run.slates)}")
         if self.run.model is None or self.is_worker or self.config.option.collectonly:
             return
-        try:
+        with self.refusing():
             _ = self.run.ranker
-        except (InputError, OSError) as error:
-            raise pytest.UsageError(sentence(error)) from None
 
     def pytest_report_header(self) -> list[str]:
         gate = self.run.thresholds.resolve() if self.run.thresholds else "the bundled thresholds"
