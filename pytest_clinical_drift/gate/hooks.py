@@ -102,7 +102,7 @@ class ActivePlugin(GroupsPlugin):
             self.run.folder.create()
             self.run.begin(progress=progress, transcripts=self.run.folder.transcripts)
         if self._distributed():
-            self._handoff = tempfile.TemporaryDirectory(prefix="clinical-drift-")
+            self._handoff = tempfile.TemporaryDirectory(prefix="clinical-drift-", ignore_cleanup_errors=True)
 
     def _distributed(self) -> bool:
         return bool(getattr(self.config.option, "tx", None)) or bool(getattr(self.config.option, "numprocesses", None))

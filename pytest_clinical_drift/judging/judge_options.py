@@ -57,6 +57,8 @@ def procedure_of(judges: Sequence[Judge], policy: JudgePolicy) -> Judges:
 
 def make_judges(specs: Sequence[str], settings: Mapping[str, str]) -> tuple[list[Judge], JudgeOptions]:
     """The judges, not yet loaded (none: rules), and how a run uses them."""
+    if len(specs) > 2:
+        raise InputError(f"--drift-judge {specs[2]}: at most two judges: one reads, the second settles")
     own = {key: value for key, value in settings.items() if key in _OWN}
     least = {"canaries": 0, "audit": 0, "window": 2_000}
     options = JudgeOptions(**typed_settings("the judge", own, _OWN, option="--drift-judge-set", least=least))

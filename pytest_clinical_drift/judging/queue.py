@@ -280,7 +280,7 @@ class JudgeQueue:
         line = self._lines[asked.to]
         line.failures = line.failures + 1 if answer.failed else 0
         line.outages = line.outages + 1 if answer.outage else 0
-        if answer.outage:
+        if answer.outage and not (answer.unsent and line.error):
             line.error = answer.failed
         if not answer.failed:
             line.store.put(asked.item, asked.wording, answer)

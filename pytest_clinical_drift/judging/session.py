@@ -73,8 +73,6 @@ class JudgeSession:
         of_control = subject.startswith("control:")
         if not chosen and of_control:
             chosen = [CONTROL]
-        if len(chosen) > 2:
-            raise InputError(f"--drift-judge {chosen[2]}: at most two judges: one reads, the second settles")
         self.judges, self.options = make_judges(chosen, settings)
         if not of_control and any(judge.name == CONTROL for judge in self.judges):
             raise InputError("--drift-judge control: it judges controls only; give a model that reads")

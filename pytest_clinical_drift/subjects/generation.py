@@ -72,6 +72,8 @@ class BatchGenerator:
         self._pool = KeyValuePool(model)
         self._running: dict[int, _Job] = {}
         """By row of the pool."""
+        self._had_all: _Job | None = None
+        """The reply that began last with nothing cached for others: where memory runs out again, it does not fit."""
         self._last_use: dict[int, str] = {}
         """What the latest reply of each row was for."""
         self._greedy = settings["temperature"] == 0.0
@@ -165,8 +167,9 @@ class BatchGenerator:
 
     def _make_room(self, waiting: Sequence[_Job]) -> None:
         """Give up all that is cached and halve the batch; where there is nothing to give up, a reply does not fit."""
-        if self.rows == 1 and not any(self._pool.tokens):
+        if self.rows == 1 and (self._had_all is waiting[0] or not any(self._pool.tokens)):
             waiting[0].fault = failure(FailureCode.OUT_OF_MEMORY)
+        self._had_all = waiting[0]
         self._pool = KeyValuePool(self._model)
         release_memory()
         self.rows = max(1, min(self.rows, len(waiting)) // 2)

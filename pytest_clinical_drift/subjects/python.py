@@ -207,7 +207,13 @@ class OwnLoop:
 
     def result(self, answer: Any) -> Any:
         """What a function returned, awaited where it has to be."""
-        return self._runner.get_loop().run_until_complete(answer) if inspect.isawaitable(answer) else answer
+        if not inspect.isawaitable(answer):
+            return answer
+
+        async def awaited() -> Any:
+            return await answer  # in the runner's context, which keeps what earlier calls have set
+
+        return self._runner.run(awaited())
 
     def close(self) -> None:
         self._runner.close()

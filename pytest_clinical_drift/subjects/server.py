@@ -54,6 +54,8 @@ _SCHEMA_REFUSALS = 3
 """Requests in a row that work only without a schema before none is sent any more."""
 _FIRST_PATIENCE = 40.0
 """Seconds for each attempt at the first answer, when the user set no timeout: a small model is loaded in that time."""
+_UNSENT = (FailureCode.DEADLINE, FailureCode.SERVER_SILENT)
+"""Of a request that waited in vain for its turn."""
 _GREETINGS, _PAUSE, _HELLO_TOKENS = 3, 0.3, 16
 _HELLO = (Message("user", "Please answer with the word ready."),)
 
@@ -163,12 +165,15 @@ class ServerSubject(Subject):
             self._last_sign_of_life = time.monotonic()
         self._pending += 1
         tries = failures = 0
+        trouble: ServerFault | None = None
         try:
             while True:
                 tries += 1
                 try:
                     return await self._in_turn(request, clock)
                 except ServerFault as fault:
+                    if trouble is not None and fault.cause.code in _UNSENT:  # why it had to ask again is known
+                        return Reply("", error=replace(trouble.cause, attempts=tries - 1))
                     trouble = fault
                 failures += trouble.after is None  # being told to wait is flow control, bounded by the deadline
                 growing = min(_FIRST_PAUSE * 2.0 ** min(failures - 1, 10), _LONGEST_PAUSE)

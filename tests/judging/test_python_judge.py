@@ -7,6 +7,7 @@ import importlib
 import sys
 import types
 from collections.abc import Callable
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,20 @@ def test_it_may_be_async(monkeypatch: pytest.MonkeyPatch) -> None:
         return {"answer": "met", "quote": given["text"].split("\n")[0]}
 
     assert ruled(monkeypatch, answer).state is State.DISMISSED
+
+
+def test_what_a_call_sets_in_its_context_is_there_in_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A login or a client that is kept in a ContextVar."""
+    login: ContextVar[str] = ContextVar("login", default="")
+    logins = []
+
+    async def answer(given: dict[str, Any]) -> dict[str, str]:
+        logins.append(login.get())
+        login.set("logged in")
+        return {"answer": "met", "quote": given["text"].split("\n")[0]}
+
+    assert ruled(monkeypatch, answer).state is State.DISMISSED
+    assert logins == ["", "logged in"]
 
 
 @pytest.mark.parametrize("given", [None, "met", {"answer": "excellent"}, {}, {"answer": "met", "quote": "not there"}])

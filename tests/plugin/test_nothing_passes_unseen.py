@@ -10,6 +10,8 @@ from reviewing import chained, manifest_of
 from small_project import Project, add_to_model, refused
 
 from pytest_clinical_drift import cli
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.judging.judge_options import make_judges
 
 GATE = """
 clinical_drift:
@@ -172,6 +174,15 @@ def test_one_judge_given_twice_is_no_second_opinion(project: Project) -> None:
     """The headline of a failure would no longer say that one judge decided."""
     said = refused(build(project), *JUDGED, "--drift-judge", "python:judge:make")
     assert said == "--drift-judge python:judge:make: given twice; a second opinion needs another judge"
+
+
+def test_there_are_two_judges_at_most(project: Project) -> None:
+    """One reads and one settles; what a third should do nobody has said."""
+    third = ("--drift-judge", "python:other:make", "--drift-judge", "python:third:make")
+    said = "--drift-judge python:third:make: at most two judges: one reads, the second settles"
+    assert refused(build(project), *JUDGED, *third) == said
+    with pytest.raises(InputError, match=said):
+        make_judges(["python:judge:make", "python:other:make", "python:third:make"], {})  # as calibrate does
 
 
 def test_copies_of_a_case_are_one_patient(project: Project) -> None:

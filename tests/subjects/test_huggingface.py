@@ -232,6 +232,29 @@ def test_a_single_conversation_that_does_not_fit_is_incomplete(
     assert all("out of memory" in str(transcript.failure) for transcript in transcripts.values())
 
 
+def test_a_reply_that_outgrows_the_memory_is_incomplete(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its prompt fits, and what is generated does not: it is tried again with nothing else cached, not for ever."""
+    import torch
+
+    subject = subject_of(folders["plain"])
+    model = subject._load()._model
+    forward, calls = model.forward, []
+
+    def grown(input_ids: Any, **inputs: Any) -> Any:
+        calls.append(1)
+        if len(calls) > 500:
+            raise ValueError("asked for ever")
+        if input_ids.shape[1] == 1:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return forward(input_ids=input_ids, **inputs)
+
+    monkeypatch.setattr(model, "forward", grown)
+    transcripts = talk(subject, CASES[:2])
+    assert all("out of memory" in str(transcript.failure) for transcript in transcripts.values())
+
+
 def test_a_conversation_that_outgrows_the_context_is_incomplete(folders: dict[str, Path]) -> None:
     """Context length exceeded, with the numbers."""
     transcripts = talk(subject_of(folders["short context"]), CASES[:2])
