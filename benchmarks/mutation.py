@@ -148,7 +148,6 @@ EQUIVALENT = {
         "1.0 → 2.0",
     ): "two units with more than one trial between them hold at least three",
     ("results/folders", "for _ in range(3):", "3 → 4"): "how often a lost race is run again is a matter of patience",
-    ("results/inputs", 'return ""', "return '' → return None"): "no contradiction either way",
     (
         "results/inputs",
         'return content_hash(manifest.model_dump(mode="json", by_alias=True))',
@@ -166,10 +165,10 @@ EQUIVALENT = {
     ): "a room of exactly 1e-9 is rounding, on either side",
     (
         "verdict/whole_set",
-        "if not complete or len(complete) / run < rules.min_coverage - 1e-9:",
-        "len(complete) / run < rules.min_coverage - 1e-09 → len(complete) / run <= rules.min_coverage - 1e-09",
+        "if seen or not complete or len(complete) / run < thresholds.set.min_coverage - 1e-9:",
+        "len(complete) / run < thresholds.set.min_coverage - 1e-09 → "
+        "len(complete) / run <= thresholds.set.min_coverage - 1e-09",
     ): "no share of cases lies exactly a billionth below the coverage",
-    ("verdict/whole_set", 'return ""', "return '' → return None"): "no reason either way",
 }
 """Module, line and change: why no test can notice it."""
 

@@ -27,6 +27,14 @@ def test_every_benchmark_is_listed(runner: ModuleType) -> None:
     assert {benchmark.name for benchmark in runner.LISTED} == modules - HELPERS
 
 
+def test_a_change_that_no_test_can_notice_is_of_a_line_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the mutation benchmark excuses a survivor of other code, or asks about one that was explained."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    for module, line, _ in importlib.import_module("benchmarks.mutation").EQUIVALENT:
+        source = (ROOT / "pytest_clinical_drift" / f"{module}.py").read_text(encoding="utf-8")
+        assert line in map(str.strip, source.splitlines()), f"{module}: {line}"
+
+
 def test_the_list_of_one_line_changes_follows_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """A change of a line that is no longer there would be tried by nobody."""
     monkeypatch.syspath_prepend(str(ROOT))
