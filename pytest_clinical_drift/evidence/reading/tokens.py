@@ -117,10 +117,11 @@ def _read_number(token: str) -> tuple[str, int]:
 
 
 def date_parts(token: str) -> tuple[int, int, int] | None:
-    """Year, month and day of "14/02/2022" or "2022-02-14"; None for the strength "300/300/50"."""
-    parts = [int(part) for part in re.split(r"[/.-]", token) if part.isdecimal() and len(part) <= 4]
-    if len(parts) != 3:
+    """Year, month and day of "14/02/2022" or "2022-02-14"; None for the strengths "300/300/50" and "10/5/5"."""
+    written = [part for part in re.split(r"[/.-]", token) if part.isdecimal() and len(part) <= 4]
+    if len(written) != 3 or (len(written[0]) < 4 and len(written[2]) < 2):
         return None
+    parts = [*map(int, written)]
     if parts[0] < 1000:
         day, month, year = parts if parts[1] <= 12 else (parts[1], parts[0], parts[2])
         parts = [year if year > 99 else year + (2000 if year < 70 else 1900), month, day]
@@ -187,6 +188,8 @@ def _classify_gap(gap: str) -> tuple[str, int]:
     return body, effect
 
 
+_WEIGHED = re.compile(r"\s?(?:mg|mcg|µg|micrograms?)\b", re.IGNORECASE)
+"""Behind the doses of a day, "20/10/10 mg", which would be a date."""
 _READ = Memory(_normalise)
 _GAPS = Memory(_classify_gap)
 
@@ -213,6 +216,8 @@ def cut(text: str, start: int, stop: int) -> Iterator[Token]:
         word, kind = _READ[token]
         gap, effect = tail + gap, effect | dot
         tail, dot, done = "", 0, last
+        if kind == DATE and _WEIGHED.match(text, last):
+            kind = RATIO
         if kind != COMPOUND:
             yield Token(word, kind, gap, effect, first, last)
             number_ends = last if kind == NUMBER else -2

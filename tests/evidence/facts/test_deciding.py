@@ -82,6 +82,10 @@ def test_a_relative_near_scattered_words_of_a_fact_leaves_it_open() -> None:
         # a strength with a decimal is no date
         ("Co-careldopa 25/100 three times a day.", "co-careldopa 12.5/50 three times a day", "contradicted", True),
         ("Appendicectomy, pain 7.5/10 since.", "appendicectomy in 2010", "partial", True),
+        # nor are three doses
+        ("Hydrocortisone 20/10/10 mg", "hydrocortisone 10/5/5 mg", "contradicted", True),
+        ("Hydrocortisone 15/5/5 mg", "hydrocortisone 10/5/5 mg", "contradicted", True),
+        ("Hydrocortisone 10/5/5 mg", "hydrocortisone 10/5/5 mg", "retained", True),
         # medicines in a row without commas keep their own doses
         ("Metformin 1 g BD ramipril 10 mg OD atorvastatin 40 mg nocte", "metformin 1 g BD", "retained", True),
         ("Apixaban 2.5mg bd Bisoprolol 2.5mg od", "apixaban 5 mg BD", "contradicted", True),
