@@ -46,7 +46,8 @@ from pytest_clinical_drift.judging.for_reviewers import others_named
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.words import counted
-from pytest_clinical_drift.results.inputs import store_judged
+from pytest_clinical_drift.results.inputs import JudgingRecord
+from pytest_clinical_drift.results.run_log import logs_of
 from pytest_clinical_drift.scoring.events import cannot_happen
 from pytest_clinical_drift.subjects.base import RunStopped
 from pytest_clinical_drift.verdict.metric_table import EVENT_METRICS
@@ -273,9 +274,9 @@ class ActivePlugin(GroupsPlugin):
             self._closing_remarks.append(remark)
         try:
             if self._finished is not None:
-                judged = store_judged({key: judged for key, judged in self.run.judged.items() if key[0] in transcripts})
-                window, folder = self.run.session.options.window, self.run.folder
-                self._written = self._finished.publish(folder, self.run.sheet, judged, window)
+                logs = logs_of({key: judged for key, judged in self.run.judged.items() if key[0] in transcripts})
+                judging = JudgingRecord.of(self.run.session)
+                self._written = self._finished.publish(self.run.folder, self.run.sheet, logs, judging)
             else:
                 self.run.folder.publish((), on_top=False)
         except (InputError, OSError) as error:

@@ -17,6 +17,7 @@ from pytest_clinical_drift.results.folders import TRANSCRIPTS, RunFolder, check_
 from pytest_clinical_drift.results.manifest import JudgeRecord, Manifest, TokenCounts
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import read_sheet
+from pytest_clinical_drift.results.run_log import read_log
 from pytest_clinical_drift.results.shards import ShardRun, Shards, find_shards
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
@@ -39,9 +40,9 @@ def merge(folders: Sequence[Path], out: Path, junit: Path | None, say: Say) -> i
     for run in shards.used:
         if (run.folder / TRANSCRIPTS).is_dir():
             shutil.copytree(run.folder / TRANSCRIPTS, folder.transcripts, dirs_exist_ok=True)
-    judged = [stored for run in shards.used for stored in run.inputs.judged]
-    judged.sort(key=lambda stored: (stored.case_id, stored.repeat))
-    written = finished.publish(folder, sheet, judged, shards.used[0].inputs.window)
+    logs = [log for run in shards.used for log in read_log(run.folder).values()]
+    logs.sort(key=lambda log: log.group)
+    written = finished.publish(folder, sheet, logs, shards.used[0].inputs.judging)
     if junit is not None:
         write_run_junit(junit, finished)
         written.append(junit)

@@ -25,9 +25,10 @@ from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.report.terminal import fill, render_summary, verdict_line
 from pytest_clinical_drift.results.folders import CASE_PAGES, RunFolder
-from pytest_clinical_drift.results.inputs import StoredJudgement, write_inputs
+from pytest_clinical_drift.results.inputs import JudgingRecord, write_inputs
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import Sheet, record_hash, standing_of
+from pytest_clinical_drift.results.run_log import ConversationLog, write_log
 from pytest_clinical_drift.verdict.reasons import Verdict
 
 GATE = "whole-set"
@@ -60,10 +61,13 @@ class FinishedRun:
             write_atomically(folder / CASE_PAGES / name, case_page)
         return [results, written]
 
-    def publish(self, folder: RunFolder, sheet: Sheet, judged: Sequence[StoredJudgement], window: int) -> list[Path]:
+    def publish(
+        self, folder: RunFolder, sheet: Sheet, logs: Sequence[ConversationLog], judging: JudgingRecord
+    ) -> list[Path]:
         """Write everything into the run's folder and publish it; a run over the full set also lies on top."""
         written = self.write(folder.draft, sheet)
-        write_inputs(folder.draft, self.collected.inputs, self.result, judged, window)
+        write_inputs(folder.draft, self.collected.inputs, self.result, judging)
+        write_log(folder.draft, logs)
         return folder.publish(written, on_top=self.result.verdict != Verdict.PARTIAL)
 
     def summary(self, written: Sequence[Path], width: int, *, verbosity: int = 0, merged: bool = False) -> list[str]:

@@ -9,24 +9,25 @@ from pathlib import Path
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
+from pytest_clinical_drift.core.findings import Finding, FindingKey
+from pytest_clinical_drift.core.words import State
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities import load_extractor
 from pytest_clinical_drift.gate.publishing import FinishedRun
 from pytest_clinical_drift.gate.pytest_reports import Say, shown
 from pytest_clinical_drift.gate.set_result import SetResult
-from pytest_clinical_drift.judging.entries import About
-from pytest_clinical_drift.judging.for_reviewers import names_of, others_named, questions_for_people, questions_of
+from pytest_clinical_drift.judging.conversation import Method, judge_again
+from pytest_clinical_drift.judging.for_reviewers import JudgedConversation, heard, with_reviews
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
-from pytest_clinical_drift.judging.rulings import Ruling, State
-from pytest_clinical_drift.judging.session import JudgedConversation, with_reviews
 from pytest_clinical_drift.report.headlines import next_step, run_sentence
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.folders import TRANSCRIPTS
-from pytest_clinical_drift.results.inputs import INPUTS_FILE, RunInputs, check_inputs, read_inputs
+from pytest_clinical_drift.results.inputs import RunInputs, check_inputs, read_inputs
 from pytest_clinical_drift.results.models import ReviewRecord, RunResult
 from pytest_clinical_drift.results.releases import read_sheet
+from pytest_clinical_drift.results.run_log import LOG_FILE, ConversationLog, log_of, read_log
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState, CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.subjects.replay import ReplaySubject
@@ -46,12 +47,15 @@ class Conversation:
     """As the run ended; None where nothing was judged."""
     assessment: CaseAssessment
     """As the results file has it, and as it follows from the rest."""
-    questions: tuple[Question, ...] = ()
-    """All that was asked about it."""
 
     @property
-    def rulings(self) -> Mapping[About, Ruling]:
-        return self.judged.judgement.rulings if self.judged else {}
+    def findings(self) -> Mapping[FindingKey, Finding]:
+        return self.judged.judgement.findings if self.judged else {}
+
+    @property
+    def questions(self) -> Sequence[Question]:
+        """Everything that was asked about it."""
+        return tuple(self.judged.judgement.questions.values()) if self.judged else ()
 
     def heard(self, reviews: Reviews) -> "Conversation":
         """The same once people were heard, not scored anew yet."""
@@ -96,25 +100,21 @@ def reopen(folder: Path) -> Reopened:
     inputs, result = read_inputs(folder), read_results(folder)
     check_inputs(folder, inputs, result)
     scorer = Scorer(inputs.stride, load_extractor(inputs.ner))
-    talks = tuple(talk for talk in rescore(folder, inputs, result, scorer, ask=True) if talk.judged is not None)
+    talks = tuple(talk for talk in rescore(folder, inputs, result, scorer) if talk.judged is not None)
     if len(talks) < len(result.runs):
         missing = f"{len(result.runs) - len(talks)} of {len(result.runs)} conversations"
-        raise InputError(f"{folder}: {missing} of the results have no answers in run.json")
+        raise InputError(f"{folder}: {missing} of the results have no answers in {LOG_FILE}")
     return Reopened(inputs, result, talks, scorer)
 
 
-def rescore(
-    folder: Path, inputs: RunInputs, result: RunResult, scorer: Scorer, *, ask: bool = False
-) -> Iterator[Conversation]:
-    """Every conversation of the results, scored anew; InputError where the results file says something else of one.
-
-    `ask`: with all that was asked about it.
-    """
+def rescore(folder: Path, inputs: RunInputs, result: RunResult, scorer: Scorer) -> Iterator[Conversation]:
+    """Every conversation of the results, judged anew; InputError where the results file says something else of one."""
     check_conversations(folder, inputs, result)
     known = {(run.case_id, run.repeat): run for run in result.runs}
     held = {case_id for case_id, _ in known}
-    cases, names = {case.id: case for case in inputs.cases if case.id in held}, names_of(inputs.cases)
-    given = {(stored.case_id, stored.repeat): stored for stored in inputs.judged}
+    cases = {case.id: case for case in inputs.cases if case.id in held}
+    logs = read_log(folder)
+    method = inputs.method()
     transcripts: list[Transcript] = []
     if cases:
         plan = Plan(None, inputs.repeats, inputs.probe, inputs.probe_every_turn, inputs.single_message)
@@ -122,37 +122,52 @@ def rescore(
         run_conversations(list(cases.values()), replayed, plan, on_finished=transcripts.append)
     for transcript in transcripts:
         key = (transcript.case_id, transcript.repeat)
-        then, stored, case = known.pop(key, None), given.get(key), cases[transcript.case_id]
+        then = known.pop(key, None)
+        case = cases[transcript.case_id]
         if then is None:
             continue  # of a case that was stopped
         try:
             talk = Conversation(case, transcript, None, then)
-            if stored is not None:
-                findings, others = scorer.find(case, transcript), others_named(case, names)
-                judged = JudgedConversation(findings, stored.whole(), stored.canaries, others_named=others)
-                talk = replace(talk, judged=judged)
-            now = _score(scorer, talk, inputs.deciders.deciding)
-            agree = scores_agree(now, then)
-            if agree and ask and talk.judged is not None:
-                asked = questions_of(case, transcript, talk.judged.judgement, window=inputs.window).values()
-                people = questions_for_people(case, transcript, talk.judged.findings, names)
-                talk = replace(talk, questions=(*asked, *people))
+            if key in logs:
+                talk = replace(talk, judged=_judge_again(folder, talk, logs[key], inputs, method, scorer))
+            agree = scores_agree(_score(scorer, talk, inputs.deciders.deciding), then)
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration) as error:
             # answers on a fact, turn or kind that does not exist fail in all sorts of ways
             raise InputError(
-                f"{folder / INPUTS_FILE}: the answers on {case.id} do not fit the conversation; it was changed "
+                f"{folder / LOG_FILE}: the answers on {case.id} do not fit the conversation; it was changed "
                 f"({type(error).__name__})"
             ) from None
         if not agree:
             raise InputError(
-                f"{folder / RESULTS_FILE}: the scores of {then.case_id} do not follow from its transcript and run.json "
-                "(one of them was changed, or another version of this package wrote them); run again with "
+                f"{folder / RESULTS_FILE}: the scores of {then.case_id} do not follow from its transcript and "
+                f"{LOG_FILE} (one of them was changed, or another version of this package wrote them); run again with "
                 "--model replay:… on the transcripts"
             )
         yield talk
     if known:
         missing = ", ".join(sorted({case_id for case_id, _ in known}))
         raise InputError(f"{folder}: conversations of the results have no transcript ({missing})")
+
+
+def _judge_again(
+    folder: Path, talk: Conversation, log: ConversationLog, inputs: RunInputs, method: Method, scorer: Scorer
+) -> JudgedConversation:
+    """A conversation judged by the answers of its log, and by the reviews that the run was given."""
+    case = talk.case
+    rules = scorer.find(case, talk.transcript)
+    judged = judge_again(case, talk.transcript, rules, method, (*log.answers, *log.canaries))
+    if log_of(log.group, judged).asked != log.asked:
+        raise InputError(
+            f"{folder / LOG_FILE}: the questions on {case.id} do not follow from its transcript and the answers (one "
+            "of them was changed, or another version of this package wrote them); run again with --model replay:… on "
+            "the transcripts"
+        )
+    reviews = Reviews(inputs.judging.reviews)
+    if not reviews.records:
+        return judged
+    unreviewed = scorer.score(case, talk.transcript, judged, method.known.deciding)
+    people = inputs.thresholds.judge.dismiss_severe
+    return heard(judged, reviews, unreviewed.severe_questions, people_to_dismiss=people)
 
 
 def check_conversations(folder: Path, inputs: RunInputs, result: RunResult) -> None:
@@ -223,10 +238,10 @@ def rejudge(run: Reopened, reviews: Reviews) -> tuple[SetResult, RunResult]:
     raised_before = {alarm.question for _, alarm in run.alarms if alarm.state != AlarmState.DISMISSED}
     answered = {review.question for review in reviews.records}
     decided = {
-        ruling.question_id: ruling.state
+        finding.question: finding.state
         for talk in run.conversations
-        for ruling in talk.heard(reviews).rulings.values()
-        if ruling.question_id in answered and ruling.by_person
+        for finding in talk.heard(reviews).findings.values()
+        if finding.question in answered and finding.by_person
     }
     alarms = [state for question, state in decided.items() if question in raised_before]
     others = [state for question, state in decided.items() if question not in raised_before]

@@ -16,6 +16,8 @@ from pytest_clinical_drift.cases.entries import GRADES
 from pytest_clinical_drift.cases.files import load_cases, write_atomically
 from pytest_clinical_drift.cases.model import signed
 from pytest_clinical_drift.cases.timeline import demands_at
+from pytest_clinical_drift.core.findings import Opinion
+from pytest_clinical_drift.core.words import State
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.findings import visible
 from pytest_clinical_drift.gate.ledger import ledger_above
@@ -23,7 +25,6 @@ from pytest_clinical_drift.gate.pytest_reports import Say, shown
 from pytest_clinical_drift.gate.reopened import Conversation, Reopened, reopen
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import record_of
-from pytest_clinical_drift.judging.rulings import Opinion, State
 from pytest_clinical_drift.report import review_page
 from pytest_clinical_drift.report.headlines import review_bound, run_headline
 from pytest_clinical_drift.report.page import text_lines
@@ -157,7 +158,7 @@ def _cleared(run: Reopened, draw: random.Random) -> list[_Asked]:
         question.id: _Asked(talk, question, ())
         for talk in run.conversations
         for question in talk.questions
-        if (ruling := talk.rulings[question.about]).state in _CLEARED and not ruling.by_person
+        if (finding := talk.findings[question.key]).state in _CLEARED and not finding.by_person
         if question.id not in waiting
     }
     weights = {key: _WEIGHT if candidates[key].question.kind in _GRAVE else 1.0 for key in sorted(candidates)}
@@ -167,8 +168,8 @@ def _cleared(run: Reopened, draw: random.Random) -> list[_Asked]:
 
 def _item(asked: _Asked, last: Known) -> review_page.ReviewItem:
     question, case, exchanges = asked.question, asked.talk.case, asked.talk.transcript.exchanges
-    ruling = asked.talk.rulings[question.about]
-    telling = next((opinion for opinion in ruling.opinions if opinion.quote), None)
+    finding = asked.talk.findings[question.key]
+    telling = next((opinion for opinion in finding.opinions if opinion.quote), None)
     quotes = dict.fromkeys(alarm.quote for alarm in asked.alarms if alarm.quote)
     earlier = [alarm.earlier_quote for alarm in asked.alarms if alarm.earlier_quote]
     demands = demands_at(case, question.turn)
@@ -195,7 +196,7 @@ def _item(asked: _Asked, last: Known) -> review_page.ReviewItem:
         since=since,
         replies=_by_turn((one.turn, visible(one.reply) or "") for one in before),
         why="; ".join(reasons) or "A draw from what the judge has cleared: here to see what it misses.",
-        opinions=ruling.opinions,
+        opinions=finding.opinions,
         last=last.get((case.id, question.fact or question.demand or ""), ()),
         earlier_quote=earlier[0] if earlier else (telling.earlier_quote if telling else ""),
     )

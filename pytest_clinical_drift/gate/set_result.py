@@ -216,7 +216,7 @@ def _deciders(run: GateRun, runs: Sequence[CaseAssessment]) -> Deciders:
             missing = reason(ReasonCode.JUDGE_BELOW_FLOOR, kinds=list(session.below_floor))
         elif unanswered := sum(assessed.unanswered for assessed in runs):
             missing = reason(ReasonCode.QUESTIONS_UNANSWERED, questions=unanswered)
-    asked = {ruling.question_id for judged in run.judged.values() for ruling in judged.judgement.rulings.values()}
+    asked = {question for judged in run.judged.values() for question in judged.judgement.questions}
     known = session.calibration.kinds if session.calibration else {}
     return Deciders(
         judge=session.name if session.judges else None,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.pytest_reports import Say
-from pytest_clinical_drift.judging.rulings import person
+from pytest_clinical_drift.judging.opinions import person
 from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.results import releases
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results

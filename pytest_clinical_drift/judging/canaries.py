@@ -7,31 +7,38 @@ drawn by hash, at a rate computed from the whole set's case files, so that shard
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from typing import TypeVar
 
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
 from pytest_clinical_drift.cases.timeline import probed_turns
+from pytest_clinical_drift.core.findings import Finding
+from pytest_clinical_drift.core.log import Answer
+from pytest_clinical_drift.core.words import Kind, State, TextKind, Word
 from pytest_clinical_drift.evidence.advice.breach import forbidden_by
 from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.answers import UNSURE, same_words, words_of
-from pytest_clinical_drift.judging.entries import Entry
-from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all, settle
-from pytest_clinical_drift.judging.raised_points import Read, raised_points
+from pytest_clinical_drift.judging.due import Due, TextRead, raised_by_reading
+from pytest_clinical_drift.judging.entries import raised
+from pytest_clinical_drift.judging.procedure import Asker, Judges, read_all, settle
+from pytest_clinical_drift.judging.protocol import JudgeRequest
 from pytest_clinical_drift.judging.readings import Reading, forbidden_at
-from pytest_clinical_drift.judging.rulings import State
 from pytest_clinical_drift.metrics import SEED
 
-T = TypeVar("T")
 WANTED = 40
 """Faults inserted in a run over the whole set."""
 UNANSWERED = "unanswered"
 """State of a fault about which the judge could not be asked to the end: neither found nor missed."""
-KINDS = {"removed": "fact", "changed": "fact", "invented": "invented", "forbidden": "forbidden", "reversed": "conflict"}
+KINDS = {
+    "removed": Kind.FACT,
+    "changed": Kind.FACT,
+    "invented": Kind.INVENTED,
+    "forbidden": Kind.FORBIDDEN,
+    "reversed": Kind.CONFLICT,
+}
 """Faults, of summaries the first three, of replies the others; with the kind of entry in which they have to show."""
 _USABLE = 0.75
 """Share of the texts that take a fault of a kind, as seen on recorded models: the draw allows for it."""
@@ -51,10 +58,11 @@ class Canary:
     key: str
     """Fact of the entry, or the invented words."""
 
-    def shows_in(self, entry: Entry) -> bool:
+    def shows_in(self, entry: Finding) -> bool:
         """Whether the reading may have seen the fault there."""
-        same = entry.key == self.key or (self.kind == "invented" and same_words(entry.key, self.key))
-        return same and entry.kind == KINDS[self.kind] and (entry.raised or entry.answer == UNSURE)
+        subject = entry.key.subject
+        same = subject == self.key or (self.kind == "invented" and same_words(subject, self.key))
+        return same and entry.kind == KINDS[self.kind] and (raised(entry) or entry.answer == UNSURE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +84,7 @@ def canary_rates(cases: Sequence[Case], repeats: int, wanted: int = WANTED) -> d
     return {kind: min(1.0, each / slots[kind]) for kind in KINDS if slots[kind] > 0}
 
 
-def canaries_of(case: Case, read: Read, rates: Mapping[str, float], repeat: int) -> list[Canary]:
+def canaries_of(case: Case, read: Sequence[TextRead], rates: Mapping[str, float], repeat: int) -> list[Canary]:
     """The canaries of one conversation, made of what was read in it."""
     made = []
     for reading, entries in read:
@@ -88,34 +96,39 @@ def canaries_of(case: Case, read: Read, rates: Mapping[str, float], repeat: int)
     return made
 
 
-def try_canaries(canaries: Sequence[Canary], judges: Judges) -> Procedure[list[CanaryResult]]:
+@dataclass(slots=True)
+class _NotingOutages:
+    """An asker that keeps the ids of the readings and questions that nothing came back to."""
+
+    asker: Asker
+    lost: set[str] = field(default_factory=set)
+
+    async def ask(self, requests: Sequence[JudgeRequest]) -> list[Answer]:
+        answers = await self.asker.ask(requests)
+        self.lost.update(answer.item for answer in answers if answer.outage)
+        return answers
+
+
+async def try_canaries(asker: Asker, canaries: Sequence[Canary], judges: Judges) -> list[CanaryResult]:
     """Put the faulty texts through the procedure; what became of each fault."""
-    lost: set[str] = set()
-    read, _ = yield from _noting_outages(read_all([canary.reading for canary in canaries], judges), lost)
-    by_id = {reading.id: entries for reading, entries in read}
-    points = []
+    noting = _NotingOutages(asker)
+    whole = await read_all(noting, [canary.reading for canary in canaries], judges)
+    by_id = {reading.id: entries for reading, entries in whole.read}
+    due: list[Due] = []
     for canary in canaries:
         name = canary.reading.id
-        for point in raised_points(canary.reading, list(filter(canary.shows_in, by_id[name]))[:1]):
-            points.append(replace(point, about=(name, *point.about)))
-    rulings = yield from _noting_outages(settle(points, judges), lost)
-    states = {str(point.about[0]): str(rulings[point.about].state) for point in points}
-    lost |= {str(point.about[0]) for point in points if point.question.id in lost}
-    states |= {name: UNANSWERED for name in lost if states.get(name) != State.CONFIRMED}
+        showing = [entry for entry in by_id[name] if canary.shows_in(entry)]
+        for one in raised_by_reading(canary.reading, showing[:1]):
+            # two copies of one text may raise the same thing: the key names the copy
+            key = replace(one.key, source=name)
+            due.append(Due(replace(one.finding, key=key), one.question))
+    settled = await settle(noting, due, judges)
+    states = {key.source: str(finding.state) for key, finding in settled.items()}
+    lost = noting.lost | {one.key.source for one in due if one.question.id in noting.lost}
+    for name in lost:
+        if states.get(name) != State.CONFIRMED:
+            states[name] = UNANSWERED
     return [CanaryResult(c.kind, c.reading.turn, states.get(c.reading.id, "missed")) for c in canaries]
-
-
-def _noting_outages(procedure: Procedure[T], lost: set[str]) -> Procedure[T]:
-    """The same procedure; ids of the readings and questions that nothing came back to are put into `lost`."""
-    try:
-        asks = next(procedure)
-        while True:
-            answers = yield asks
-            lost.update(ask.item.id for ask in asks if answers[ask.key].outage)
-            asks = procedure.send(answers)
-    except StopIteration as finished:
-        result: T = finished.value
-        return result
 
 
 # ---- how each kind of fault is made: the faulty text, and the key of the entry in which it has to show
@@ -123,12 +136,12 @@ def _noting_outages(procedure: Procedure[T], lost: set[str]) -> Procedure[T]:
 _Faults = Iterator[tuple[str, str]]
 
 
-def _removed(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> _Faults:
+def _removed(case: Case, reading: Reading, entries: Sequence[Finding], chance: random.Random) -> _Faults:
     """Every sentence or line that states a fact is taken out; only where rules find no trace of it afterwards."""
     for fact, entry in _plainly_stated(case, reading, entries, chance):
         text = reading.text
         for _ in range(4):
-            quotes = [entry.quote] if text == reading.text else []
+            quotes = [_quote(entry)] if text == reading.text else []
             quotes += [span.quote for span in assess_retention(text, [fact])[0].evidence]
             ends = [0, *(unit.end() for unit in _UNIT.finditer(text)), len(text)]
             units = [text[start:stop] for start, stop in pairwise(ends)]  # sentences and lines, with what ends them
@@ -141,12 +154,12 @@ def _removed(case: Case, reading: Reading, entries: Sequence[Entry], chance: ran
             yield text, fact.id
 
 
-def _changed(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> _Faults:
+def _changed(case: Case, reading: Reading, entries: Sequence[Finding], chance: random.Random) -> _Faults:
     """The amount of a fact is changed wherever the summary gives it."""
     for fact, entry in _plainly_stated(case, reading, entries, chance):
         line = next(line for line in reading.facts if line.fact == fact.id)
         for number in _NUMBER.findall(fact.text):
-            if number not in _NUMBER.findall(entry.quote) or len(number) == 4:  # a year may stand for anything
+            if number not in _NUMBER.findall(_quote(entry)) or len(number) == 4:  # a year may stand for anything
                 continue
             other = _another(number, [*line.replaced, reading.text])
             text = re.sub(rf"(?<![\d.,]){re.escape(number)}(?![\d]|[.,]\d)", other, reading.text)
@@ -154,7 +167,7 @@ def _changed(case: Case, reading: Reading, entries: Sequence[Entry], chance: ran
                 yield text, fact.id
 
 
-def _invented(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> _Faults:
+def _invented(case: Case, reading: Reading, entries: Sequence[Finding], chance: random.Random) -> _Faults:
     """A statement without a source is added as a line of its own."""
     known = set(words_of(" ".join((reading.text, reading.record, reading.patient))))
     fitting = [item for item in _texts()["invented"] if known.isdisjoint(words_of(" ".join(item["names"])))]
@@ -166,7 +179,7 @@ def _invented(case: Case, reading: Reading, entries: Sequence[Entry], chance: ra
         yield "\n".join((*lines[:place], f"{bullet}{added}", *lines[place:])), added
 
 
-def _forbidden(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> _Faults:
+def _forbidden(case: Case, reading: Reading, entries: Sequence[Finding], chance: random.Random) -> _Faults:
     """The reply ends by permitting what a fact forbids."""
     facts = [state.fact for state in facts_at(case, reading.turn) if not state.ended]
     targets = [t for fact in facts for t in forbidden_by(fact.text, fact.kind, tuple(fact.forbids)) if t.wanted]
@@ -176,7 +189,7 @@ def _forbidden(case: Case, reading: Reading, entries: Sequence[Entry], chance: r
         yield f"{reading.text.rstrip()}\n\n{form.format(thing=target.text)}", ""
 
 
-def _reversed(case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random) -> _Faults:
+def _reversed(case: Case, reading: Reading, entries: Sequence[Finding], chance: random.Random) -> _Faults:
     """The reply ends by forbidding a medicine that the earlier one has the patient take, unmentioned since.
 
     The other way round is not always a fault: who must not add a second antihistamine may go on with the first.
@@ -189,27 +202,32 @@ def _reversed(case: Case, reading: Reading, entries: Sequence[Entry], chance: ra
             yield f"{reading.text.rstrip()}\n\n{_texts()['reversed'].format(medicine=names[0])}", ""
 
 
-_Maker = Callable[[Case, Reading, Sequence[Entry], random.Random], _Faults]
+_Maker = Callable[[Case, Reading, Sequence[Finding], random.Random], _Faults]
 _MAKERS: dict[str, dict[str, _Maker]] = {
-    "summary": {"removed": _removed, "changed": _changed, "invented": _invented},
-    "reply": {"forbidden": _forbidden, "reversed": _reversed},
+    TextKind.SUMMARY: {"removed": _removed, "changed": _changed, "invented": _invented},
+    TextKind.REPLY: {"forbidden": _forbidden, "reversed": _reversed},
 }
 
 
 def _plainly_stated(
-    case: Case, reading: Reading, entries: Sequence[Entry], chance: random.Random
-) -> list[tuple[CriticalEntity, Entry]]:
+    case: Case, reading: Reading, entries: Sequence[Finding], chance: random.Random
+) -> list[tuple[CriticalEntity, Finding]]:
     """Facts that the reading found retained, in a drawn order; rules have to read the language to check the fault."""
     if case.language != "en":
         return []
     states = {state.fact.id: state for state in facts_at(case, reading.turn)}
     stated = [
-        (states[entry.key].fact, entry)
+        (states[entry.key.subject].fact, entry)
         for entry in entries
-        if entry.kind == "fact" and entry.answer == "retained" and entry.quote and not states[entry.key].ended
+        if entry.kind is Kind.FACT and entry.answer == Word.RETAINED and _quote(entry)
+        if not states[entry.key.subject].ended
     ]
     chance.shuffle(stated)
     return stated
+
+
+def _quote(entry: Finding) -> str:
+    return entry.read.quote if entry.read is not None else ""
 
 
 def _overlaps(quote: str, unit: str) -> bool:

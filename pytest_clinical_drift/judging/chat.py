@@ -7,18 +7,21 @@ import asyncio
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
+from typing import Any
 
 from pytest_clinical_drift.conversation.hygiene import strip_reasoning
+from pytest_clinical_drift.core.log import Answer
+from pytest_clinical_drift.core.words import Kind
 from pytest_clinical_drift.errors import Failure, FailureCode
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE, enum_of, find_object, strict_object
-from pytest_clinical_drift.judging.entries import ReadingAnswer, reading_schema, usable
+from pytest_clinical_drift.judging.entries import reading_schema, usable
 from pytest_clinical_drift.judging.pdsqi import fully_rated, rating_schema
 from pytest_clinical_drift.judging.prompts import correction, messages_for
-from pytest_clinical_drift.judging.protocol import EVERYTHING, Feed, Given, JudgeRequest
-from pytest_clinical_drift.judging.questions import Question, check_answer
+from pytest_clinical_drift.judging.protocol import EVERYTHING, Feed, JudgeRequest
+from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import PDSQI, Reading
 from pytest_clinical_drift.subjects.base import Identity, Request, RunStopped, Subject
-from pytest_clinical_drift.transcript import Message, Reply
+from pytest_clinical_drift.transcript import Message, Reply, Usage
 
 ATTEMPTS = 3
 """How often a judge is asked for an answer in the right form."""
@@ -34,47 +37,73 @@ _READY = 4 * _IN_FLIGHT
 _PARTS = ("facts", "unsupported", "demands", "harm", "contradictions", "course", "misreported", "ratings")
 
 
-Interview = Generator[Request, Reply, Given]
+Interview = Generator[Request, Reply, Answer]
 """One question or reading for a chat model: yields what is sent, gets the reply, returns the answer."""
 
 
 def interview(asked: JudgeRequest) -> Interview:
     """Ask with as many attempts as it takes within the bound."""
-    item, tokens = asked.item, (0, 0)
-    if isinstance(item, Question):
-        words = ("earlier_quote", "quote", "reason") if item.kind == "conflict" else ("quote", "reason")
-        answers = enum_of((*KINDS[item.kind], UNSURE))
-        schema = strict_object({**{key: {"type": "string"} for key in words}, "answer": answers})
-    else:
-        schema = rating_schema() if item.kind == PDSQI else reading_schema(item)
-    name, messages, counted = f"judge/{item.id}/{asked.wording}", messages_for(item, asked.wording), False
+    item = asked.item
+    name = f"judge/{item.id}/{asked.wording}"
+    schema = _schema_of(asked)
+    messages = messages_for(item, asked.wording)
+    used: list[Usage] = []
     for attempt in count():
         reply = yield Request(name, attempt, item.turn, "dialogue", messages, schema=schema)
-        used = reply.usage
-        if used.prompt_tokens is not None and used.completion_tokens is not None:
-            tokens, counted = (tokens[0] + used.prompt_tokens, tokens[1] + used.completion_tokens), True
-        text, last = strip_reasoning(reply.text), attempt + 1 >= ATTEMPTS
-        if (error := reply.error) is not None:
-            unsent = attempt == 0 and error.attempts == 1 and error.code in _BEFORE_SENDING
-            answer = asked.fail(str(error), outage=error.code not in _OWN_FAULTS, unsent=unsent)
+        used.append(reply.usage)
+        text = strip_reasoning(reply.text)
+        last = attempt + 1 >= ATTEMPTS
+        if reply.error is not None:
+            answer = _failed(asked, reply.error, first=attempt == 0)
         else:
             answer = read_text(asked, text, last=last, cut=bool(reply.truncated))
-        if not answer.failed or error is not None or last:
+        if not answer.failed or reply.error is not None or last:
             break
         messages = (*messages, Message("assistant", text or "(nothing)"), Message("user", correction(item)))
-    return replace(answer, tokens=tokens if counted else None)
+    return replace(answer, tokens=_total(used))
 
 
-def read_text(asked: JudgeRequest, text: str, *, last: bool = True, cut: bool = False) -> Given:
+def _schema_of(asked: JudgeRequest) -> dict[str, Any]:
+    """The form of the answer, for servers that can be held to one."""
+    item = asked.item
+    if isinstance(item, Question):
+        words = ("earlier_quote", "quote", "reason") if item.kind == Kind.CONFLICT else ("quote", "reason")
+        answers = enum_of((*KINDS[item.kind], UNSURE))
+        return strict_object({**{key: {"type": "string"} for key in words}, "answer": answers})
+    return rating_schema() if item.kind == PDSQI else reading_schema(item)
+
+
+def _failed(asked: JudgeRequest, error: Failure, *, first: bool) -> Answer:
+    """Why there is no reply to read."""
+    unsent = first and error.attempts == 1 and error.code in _BEFORE_SENDING
+    return asked.fail(str(error), outage=error.code not in _OWN_FAULTS, unsent=unsent)
+
+
+def _total(used: Sequence[Usage]) -> tuple[int, int] | None:
+    """Tokens of all attempts that were counted; None where none was."""
+    prompt = 0
+    completion = 0
+    counted = False
+    for usage in used:
+        if usage.prompt_tokens is not None and usage.completion_tokens is not None:
+            counted = True
+            prompt += usage.prompt_tokens
+            completion += usage.completion_tokens
+    return (prompt, completion) if counted else None
+
+
+def read_text(asked: JudgeRequest, text: str, *, last: bool = True, cut: bool = False) -> Answer:
     """A judge's text as an answer; a reading that lacks a part counts only at the last attempt, that part unsure."""
     item = asked.item
     given = find_object(text, _PARTS if isinstance(item, Reading) else ("answer",), cut=cut)
-    if given is not None and isinstance(item, Reading):
-        if last or (fully_rated(given) if item.kind == PDSQI else usable(item, given)):
-            return ReadingAnswer(given)
-    elif given is not None and isinstance(item, Question):
-        return check_answer(item, given)
+    if given is not None and (isinstance(item, Question) or last or _whole(item, given)):
+        return asked.answer(given)
     return asked.fail(f"no answer in the form asked for: {text[:80]!r}", outage=False)
+
+
+def _whole(reading: Reading, given: Mapping[str, Any]) -> bool:
+    """Whether no part of a reading's answer is missing."""
+    return fully_rated(given) if reading.kind == PDSQI else usable(reading, given)
 
 
 class _ChatJudge:

@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pytest_clinical_drift.core.log import Answer
 from pytest_clinical_drift.judging.answers import words_of
 from pytest_clinical_drift.judging.chat import read_text
-from pytest_clinical_drift.judging.protocol import EVERYTHING, Given, JudgeRequest, OneByOne
+from pytest_clinical_drift.judging.protocol import EVERYTHING, JudgeRequest, OneByOne
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import FactLine, Forbidden, Reading
 from pytest_clinical_drift.subjects.base import Identity, typed_settings
@@ -39,7 +40,7 @@ class ControlJudge(OneByOne):
     def identity(self) -> Identity:
         return Identity(NAME, "1", proven=True, settings={})
 
-    def answer(self, asked: JudgeRequest) -> Given:
+    def answer(self, asked: JudgeRequest) -> Answer:
         item = asked.item
         return read_text(asked, json.dumps(_read(item) if isinstance(item, Reading) else _settle(item)))
 

@@ -5,18 +5,20 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.core.findings import Finding
+from pytest_clinical_drift.core.log import Answer
+from pytest_clinical_drift.core.words import Kind, State, Why
 from pytest_clinical_drift.evidence.findings import Findings, visible
-from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.canaries import CanaryResult
-from pytest_clinical_drift.judging.entries import About, unread_entries
+from pytest_clinical_drift.judging.due import ByRules, TextRead, all_due, raises_of
+from pytest_clinical_drift.judging.entries import unread_entries
 from pytest_clinical_drift.judging.labelled import GROUP_OF
+from pytest_clinical_drift.judging.opinions import with_people
 from pytest_clinical_drift.judging.pdsqi import Rating
-from pytest_clinical_drift.judging.procedure import ConversationJudgement, settled_points
-from pytest_clinical_drift.judging.questions import Question, question_for
-from pytest_clinical_drift.judging.raised_points import points_of, raises_of
+from pytest_clinical_drift.judging.procedure import ConversationJudgement
+from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import messages_of, readings_of, windows_of
 from pytest_clinical_drift.judging.reviews import Reviews
-from pytest_clinical_drift.judging.rulings import Raised, Ruling, State, with_person
 from pytest_clinical_drift.transcript import Transcript
 
 
@@ -24,81 +26,113 @@ from pytest_clinical_drift.transcript import Transcript
 class JudgedConversation:
     """A conversation after rules, judge and people."""
 
-    findings: Findings
+    rules: Findings
+    """What the rules found."""
     judgement: ConversationJudgement
     """Without a judge: what the rules raised, with nobody's answer."""
     canaries: tuple[CanaryResult, ...] = ()
     ratings: tuple[Rating, ...] = ()
     others_named: bool = False
     """The full name of another patient of the set is known, and was looked for."""
+    answers: tuple[Answer, ...] = ()
+    """Every answer of the judges, as the log keeps it."""
+    canary_answers: tuple[Answer, ...] = ()
+    """Those about texts with inserted faults."""
 
 
 def with_reviews(judged: JudgedConversation, reviews: Reviews) -> JudgedConversation:
     """A conversation once people were heard."""
     judgement = judged.judgement
-    rulings = {
-        about: with_person(ruling, said) if (said := reviews.on(ruling.question_id)) else ruling
-        for about, ruling in judgement.rulings.items()
-    }
-    return replace(judged, judgement=replace(judgement, rulings=rulings))
+    findings = dict(judgement.findings)
+    for key, finding in judgement.findings.items():
+        opinions = reviews.on(finding.question)
+        if opinions:
+            findings[key] = with_people(finding, opinions)
+    return replace(judged, judgement=replace(judgement, findings=findings))
 
 
-def raised_by_rules(case: Case, transcript: Transcript, findings: Findings, *, window: int) -> ConversationJudgement:
-    """What the rules raised or could not read, as points that people can settle; nobody has answered."""
-    read = [(reading, unread_entries(reading)) for reading in readings_of(case, transcript)]
-    read += [(reading, []) for reading in windows_of(case, transcript, tokens=window)]
-    points = points_of(case, read, raises_of(case, findings, unread=True), due=False, reads=False)
-    rulings = {point.about: replace(unanswered(point.question), raised=point.raised) for point in points}
-    return ConversationJudgement(rulings=rulings, asked=settled_points(points))
+def heard(
+    judged: JudgedConversation, reviews: Reviews, severe: Collection[str], *, people_to_dismiss: int
+) -> JudgedConversation:
+    """A conversation once a run's own reviewers were heard; `severe` are the questions of its severe alarms."""
+    reviews = reviews.with_reasons(severe)
+    if people_to_dismiss > 1:
+        reviews, _ = reviews.with_two_people(severe)
+    return with_reviews(judged, reviews)
 
 
-def with_raised(
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What has to be known of a run to say what people can settle in its conversations."""
+
+    names: Mapping[str, str]
+    """The full names of the set's patients, by case."""
+    window: int
+    """Tokens of a conversation that one reading holds."""
+    deciding: frozenset[str]
+    """Groups of kinds in which the judge decides."""
+
+
+def with_everything_for_people(
+    judgement: ConversationJudgement, case: Case, transcript: Transcript, rules: Findings, known: Known
+) -> ConversationJudgement:
+    """A judgement with what only people settle: what rules raised where the judge decides nothing, pleas, leaks."""
+    if not known.deciding.issuperset(GROUP_OF.values()):  # else nobody would be asked about it
+        judgement = _with_raised(judgement, _raised_by_rules(case, transcript, rules, known.window), known.deciding)
+    people = list(questions_for_people(case, transcript, rules, known.names))
+    return replace(
+        judgement,
+        findings={**judgement.findings, **{question.key: _unanswered(question, Why.RULE) for question in people}},
+        questions={**judgement.questions, **{question.id: question for question in people}},
+    )
+
+
+def _raised_by_rules(case: Case, transcript: Transcript, rules: Findings, window: int) -> ConversationJudgement:
+    """What the rules raised or could not read, as findings that people can settle; nobody has answered."""
+    read = [TextRead(reading, unread_entries(reading)) for reading in readings_of(case, transcript)]
+    read += [TextRead(reading, ()) for reading in windows_of(case, transcript, tokens=window)]
+    due = all_due(case, read, ByRules(raises_of(case, rules, unread=True)), hard_stops=False)
+    return ConversationJudgement(
+        findings={one.key: _unanswered(one.question, one.finding.why or Why.RULE) for one in due},
+        questions={one.question.id: one.question for one in due},
+    )
+
+
+def _with_raised(
     judgement: ConversationJudgement, by_rules: ConversationJudgement, deciding: Collection[str]
 ) -> ConversationJudgement:
     """A judgement with what rules alone raised where the judge decides nothing, so that people can settle it too."""
     more = {
-        about: ruling
-        for about, ruling in by_rules.rulings.items()
-        if about not in judgement.rulings and GROUP_OF[ruling.kind] not in deciding
+        key: finding
+        for key, finding in by_rules.findings.items()
+        if key not in judgement.findings and GROUP_OF[key.kind] not in deciding
     }
-    asked = (point for point in by_rules.asked if point.about in more)
-    return replace(judgement, rulings={**judgement.rulings, **more}, asked=(*judgement.asked, *asked))
+    questions = {finding.question: by_rules.questions[finding.question] for finding in more.values()}
+    return replace(
+        judgement,
+        findings={**judgement.findings, **more},
+        questions={**judgement.questions, **questions},
+    )
 
 
 def questions_for_people(
-    case: Case, transcript: Transcript, findings: Findings, names: Mapping[str, str]
+    case: Case, transcript: Transcript, rules: Findings, names: Mapping[str, str]
 ) -> Iterator[Question]:
     """No judge is asked these; the variant tells reply and summary of a turn apart.
 
     `names` are those of all patients of the set, by case.
     """
-    found = [("to_judge", one.turn, one.variant, one.quote) for one in findings.addresses]
-    found += [("leak", *leak) for leak in find_leaks(case, transcript, names)]
-    for kind, turn, variant, quote in found:
+    matches = [(Kind.TO_JUDGE, one.turn, one.variant, one.quote) for one in rules.addresses]
+    matches += [(Kind.LEAK, *leak) for leak in find_leaks(case, transcript, names)]
+    for kind, turn, variant, quote in matches:
         exchange = transcript.exchanges[turn - 1]
         text = visible(exchange.summary if variant == "summary" else exchange.reply) or ""
         yield Question(kind, case.id, turn, text, messages_of(case, turn, turn), fact=variant, statement=quote)
 
 
-def unanswered(question: Question) -> Ruling:
+def _unanswered(question: Question, why: Why) -> Finding:
     """Nobody has answered yet; the question's id tells a reviewer what to settle."""
-    return Ruling(question.id, question.kind, State.SILENT, UNSURE, Raised.RULE)
-
-
-def questions_of(
-    case: Case, transcript: Transcript, judgement: ConversationJudgement, *, window: int
-) -> dict[About, Question]:
-    """The questions that a judgement settled, made again from the conversation."""
-    readings = {
-        reading.key: reading
-        for reading in (*readings_of(case, transcript), *windows_of(case, transcript, tokens=window))
-    }
-    turns = {line.turn: line for reading in readings.values() for line in reading.turns}
-    return {
-        point.about: question_for(reading, point.entry, turns)
-        for point in judgement.asked
-        if (reading := readings.get((point.reading, point.turn, point.source))) is not None
-    }
+    return Finding(question.key, state=State.SILENT, why=why, question=question.id)
 
 
 # ---- texts that name another case's patient in full: one patient's record has reached another conversation

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError, UnknownSetting
 from pytest_clinical_drift.judging import canaries as canary
+from pytest_clinical_drift.judging.due import AUDIT_WANTED
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.protocol import Judge, build_judge
-from pytest_clinical_drift.judging.raised_points import AUDIT_WANTED
 from pytest_clinical_drift.judging.readings import READINGS, WINDOW_TOKENS
 from pytest_clinical_drift.subjects.base import typed_settings
 

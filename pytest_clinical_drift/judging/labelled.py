@@ -12,9 +12,11 @@ from pydantic import BaseModel, ValidationError
 from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.cases.files import numbered_lines
 from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.core.findings import Finding, FindingKey
+from pytest_clinical_drift.core.words import Kind, Word
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import KINDS
-from pytest_clinical_drift.judging.entries import LISTED, Entry
+from pytest_clinical_drift.judging.entries import LISTED, entry_of
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import READINGS, Reading
 
@@ -48,34 +50,52 @@ class Labelled:
         """Items of one patient are not independent."""
         return self.item.case_id
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[Finding]:
         """What the label says, entry by entry; what it leaves out has no label."""
-        item, turn = self.item, self.item.turn
+        item = self.item
         if isinstance(item, Question):
-            return [Entry(item.kind, turn, item.fact or item.demand_id or "", str(self.label))]
+            return [_label(item, item.kind, str(self.label), subject=item.fact or item.demand_id or "")]
+        return [*self._named(item), *self._listed(item)]
+
+    def _named(self, item: Reading) -> Iterator[Finding]:
+        """Facts, demands, and what a whole reply is asked."""
         label: Mapping[str, Any] = self.label
         kinds = {line.id: line.kind for line in item.demands}
-        entries = [Entry("fact", turn, fact, word) for fact, word in label.get("facts", {}).items()]
-        entries += [Entry(kinds[name], turn, name, word) for name, word in label.get("demands", {}).items()]
-        entries += [Entry(kind, turn, "", label[kind]) for kind in ("forbidden", "harm") if kind in label]
-        if "conflict" in label:
-            entries.append(Entry("conflict", turn, "", label["conflict"], turns=(item.earlier_turn or 0, turn)))
-        for listed in label.get("unsupported", ()):
-            answer = "invented" if listed.get("grade") == "minor" else "severe"
-            entries.append(Entry("invented", turn, listed["quote"], answer))
-        for listed in label.get("contradictions", ()):
-            pair = (listed["earlier"], listed["later"])
-            entries.append(Entry("conflict", turn, "", listed.get("answer", "severe"), turns=pair))
-        for listed in label.get("course", ()):
-            entries.append(Entry("course", turn, "", listed["answer"], turns=(listed["turns"][0], listed["turns"][1])))
-        misreported = label.get("misreported", ())
-        return entries + [Entry("misreported", turn, listed["quote"], "misreported") for listed in misreported]
+        for fact, word in label.get("facts", {}).items():
+            yield _label(item, Kind.FACT, word, subject=fact)
+        for demand, word in label.get("demands", {}).items():
+            yield _label(item, kinds[demand], word, subject=demand)
+        for kind in (Kind.FORBIDDEN, Kind.HARM):
+            if kind in label:
+                yield _label(item, kind, label[kind])
+        if Kind.CONFLICT in label:
+            yield _label(item, Kind.CONFLICT, label[Kind.CONFLICT], span=(item.earlier_turn or 0, item.turn))
 
-    def trials(self) -> list[Entry]:
+    def _listed(self, item: Reading) -> Iterator[Finding]:
+        """What a reading should list."""
+        label: Mapping[str, Any] = self.label
+        for listed in label.get("unsupported", ()):
+            answer = Word.INVENTED if listed.get("grade") == "minor" else Word.SEVERE
+            yield _label(item, Kind.INVENTED, answer, subject=listed["quote"])
+        for listed in label.get("contradictions", ()):
+            span = (listed["earlier"], listed["later"])
+            yield _label(item, Kind.CONFLICT, listed.get("answer", Word.SEVERE), span=span)
+        for listed in label.get("course", ()):
+            yield _label(item, Kind.COURSE, listed["answer"], span=(listed["turns"][0], listed["turns"][1]))
+        for listed in label.get("misreported", ()):
+            yield _label(item, Kind.MISREPORTED, Word.MISREPORTED, subject=listed["quote"])
+
+    def trials(self) -> list[Finding]:
         """What a judge is tried on: each entry, and each list labelled as empty, as an entry that names nothing."""
         label = self.label if isinstance(self.item, Reading) else {}
         empty = [kind for kind, key in LISTED.items() if label.get(key) == []]
-        return self.entries() + [Entry(kind, self.item.turn, "", KINDS[kind][0]) for kind in empty]
+        return self.entries() + [_label(self.item, kind, KINDS[kind][0]) for kind in empty]
+
+
+def _label(
+    item: Reading | Question, kind: str, answer: str, *, subject: str = "", span: tuple[int, int] | None = None
+) -> Finding:
+    return entry_of(FindingKey.of(kind, item.turn, subject, span=span), None, answer)
 
 
 def labels_hash(labelled: Iterable[Labelled]) -> str:

@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product, zip_longest
 
+from pytest_clinical_drift.core.findings import Finding, FindingKey
+from pytest_clinical_drift.core.words import Kind, State, TextKind, Why
 from pytest_clinical_drift.judging.answers import UNSURE, same_words
-from pytest_clinical_drift.judging.entries import LISTED, About, Entry, about_entry
+from pytest_clinical_drift.judging.due import Due, due_on, raised_by_reading
+from pytest_clinical_drift.judging.entries import LISTED, raised
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS, Labelled
-from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all, settle
-from pytest_clinical_drift.judging.questions import Question, question_for
+from pytest_clinical_drift.judging.procedure import Asker, Judges, read_all, settle
+from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import JudgeQueue
-from pytest_clinical_drift.judging.raised_points import Point, raised_points
-from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
 from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.metrics.intervals import clustered_limits
 
@@ -72,60 +73,74 @@ class Measurement:
     stopped: dict[str, str] = field(default_factory=dict)
     """Groups that were not measured to the end, with the share that can no longer reach its floor."""
 
-    def count(self, row: Labelled, entries: Sequence[Entry], rulings: Mapping[About, Ruling]) -> None:
+    def count(self, row: Labelled, entries: Sequence[Finding], settled: Mapping[FindingKey, Finding]) -> None:
         """Count the trials of one text, each for its kind and for what is pooled with it."""
         self.unsure.update(entry.doubt for entry in entries if entry.doubt)
-        for ruling in rulings.values():
-            unsure = (o for o in ruling.opinions if not o.reading and o.answer == UNSURE)
+        for finding in settled.values():
+            unsure = (o for o in finding.opinions if not o.reading and o.answer == UNSURE)
             self.unsure.update(opinion.doubt or "said so" for opinion in unsure)
-        single = isinstance(row.item, Question)  # it has one ruling, its own
         for label in row.trials():
-            states = [ruling.state for about, ruling in rulings.items() if single or _concerns(about, label)]
-            if label.raised:
-                state = states[0] if states else State.CLEARED  # what nothing raised
-                hits = {"faults": state is State.CONFIRMED, "missed": state in (State.CLEARED, State.DISMISSED)}
-                hits |= {"subtle": hits["faults"]} if row.subtle else {}
-            else:
-                confirmed = State.CONFIRMED in states
-                hits = {"clean": not confirmed and State.OPEN not in states, "false": confirmed}
+            hits = _hits(row, label, settled)
             for (share, hit), name in product(hits.items(), dict.fromkeys((GROUP_OF[label.kind], label.kind))):
                 self.kinds[name][share].add(row.patient, hit)
 
 
-def measure_one(row: Labelled, judges: Judges) -> Procedure[tuple[list[Entry], dict[About, Ruling]]]:
+def _hits(row: Labelled, label: Finding, settled: Mapping[FindingKey, Finding]) -> dict[str, bool]:
+    """What became of one trial, by share."""
+    single = isinstance(row.item, Question)  # it has one finding, its own
+    states = [finding.state for key, finding in settled.items() if single or _concerns(key, label)]
+    confirmed = State.CONFIRMED in states
+    if not raised(label):
+        return {"clean": not confirmed and State.OPEN not in states, "false": confirmed}
+    state = states[0] if states else State.CLEARED  # what nothing raised
+    found = state is State.CONFIRMED
+    hits = {"faults": found, "missed": state in (State.CLEARED, State.DISMISSED)}
+    return {**hits, "subtle": found} if row.subtle else hits
+
+
+async def measure_one(
+    asker: Asker, row: Labelled, judges: Judges
+) -> tuple[Sequence[Finding], dict[FindingKey, Finding]]:
     """Read one labelled text and settle what the reading raises; a labelled question is put as a rule's would be.
 
     What the label says nothing about is not asked about.
     """
-    entries: list[Entry] = []
-    item, trials = row.item, row.trials()
+    item = row.item
+    entries: Sequence[Finding] = ()
     if isinstance(item, Question):
-        points = [Point(item.about, item.kind, Raised.RULE, item)]
+        due = [asked_by_rule(item)]
     elif judges.reads:
-        ((_, entries),), _ = yield from read_all([item], judges)
-        labelled = [entry for entry in entries if any(_concerns(about_entry(entry), label) for label in trials)]
-        points = raised_points(item, labelled)
+        entries = (await read_all(asker, [item], judges)).read[0].entries
+        trials = row.trials()
+        labelled = [entry for entry in entries if any(_concerns(entry.key, label) for label in trials)]
+        due = raised_by_reading(item, labelled)
     else:
-        points = [Point(about_entry(e), e.kind, Raised.RULE, question_for(item, e)) for e in _asked_about(row, judges)]
-    return entries, (yield from settle(points, judges))
+        asked = (Finding(entry.key) for entry in _asked_about(row, judges))
+        due = [due_on(item, finding, Why.RULE) for finding in asked]
+    return entries, await settle(asker, due, judges)
 
 
-def _concerns(about: About, label: Entry) -> bool:
-    """Whether an entry or ruling is about what is labelled: any of its kind where the label is on an empty list."""
-    if about[0] != label.kind:
+def asked_by_rule(question: Question) -> Due:
+    """A question by itself, put as one that a rule raised."""
+    return Due(Finding(question.key, state=State.OPEN, why=Why.RULE, question=question.id), question)
+
+
+def _concerns(key: FindingKey, label: Finding) -> bool:
+    """Whether an entry is about what is labelled: any of its kind where the label is on an empty list."""
+    wanted = label.key
+    if key.kind != wanted.kind:
         return False
-    if label.turns is not None:
-        first, last = label.turns
-        same = about[1:3] == label.turns
-        return same or (label.kind == "course" and int(about[1]) <= last and first <= int(about[2]))
-    if label.kind in LISTED:
-        return not label.key or same_words(str(about[2]), label.key)
-    return len(about) < 3 or about[2] == label.key
+    if wanted.span is not None:
+        overlaps = wanted.kind is Kind.COURSE and key.first_turn <= wanted.turn and wanted.first_turn <= key.turn
+        return key.span == wanted.span or overlaps
+    if wanted.kind in LISTED:
+        return not wanted.subject or same_words(key.subject, wanted.subject)
+    return key.subject == wanted.subject
 
 
-def _asked_about(row: Labelled, judges: Judges) -> list[Entry]:
+def _asked_about(row: Labelled, judges: Judges) -> list[Finding]:
     """The labels that are measured: of judges that answer single questions only those on facts and neighbours."""
-    singly = ("fact", "conflict") if row.item.kind == "reply" else ("fact",)
+    singly = (Kind.FACT, Kind.CONFLICT) if row.item.kind == TextKind.REPLY else (Kind.FACT,)
     every = judges.reads or isinstance(row.item, Question)
     return [label for label in row.entries() if every or label.kind in singly]
 
@@ -136,7 +151,7 @@ def requests_for(rows: Iterable[Labelled], judges: Judges) -> tuple[int, int]:
     for row in rows:
         readings = 0 if isinstance(row.item, Question) or not judges.reads else len(judges.wordings)
         labels = _asked_about(row, judges)
-        faults = sum(label.raised for label in labels)
+        faults = sum(map(raised, labels))
         few += readings + faults if readings else len(labels) + faults  # a fault that no reading saw is asked twice
         many += readings + 2 * len(labels)
     return min(few, MOST_REQUESTS), min(many, MOST_REQUESTS)
@@ -163,7 +178,7 @@ def measure(
             break
         batch, left = left[:size], left[size:]
         for row in batch:
-            queue.start(("calibration", row.item.id), measure_one(row, judges))
+            queue.start(("calibration", row.item.id), measure_one(queue, row, judges))
         for row in batch:
             result.count(row, *queue.wait(("calibration", row.item.id), waiting=waiting))
         result.texts += len(batch)

@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise, product
 from typing import Any
 
+from pytest_clinical_drift.core.log import Answer
+from pytest_clinical_drift.core.words import Kind, Word
 from pytest_clinical_drift.errors import InputError, MissingDependency
 from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.evidence.terms.words import stems_of
-from pytest_clinical_drift.judging.answers import UNSURE, Answer
-from pytest_clinical_drift.judging.protocol import Given, JudgeRequest, OneByOne
+from pytest_clinical_drift.judging.answers import UNSURE
+from pytest_clinical_drift.judging.protocol import JudgeRequest, OneByOne
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.subjects.base import typed_settings
@@ -25,7 +27,7 @@ _MOST_PAIRS = 24
 class NliJudge(OneByOne):
     """A cross-encoder: does a sentence of the summary entail the fact, do two of advice contradict each other?"""
 
-    kinds = frozenset(("fact", "conflict"))
+    kinds = frozenset((Kind.FACT, Kind.CONFLICT))
 
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
         model = target or DEFAULT_MODEL
@@ -41,40 +43,42 @@ class NliJudge(OneByOne):
         self._encoder.probabilities([], CONTRADICTION, ENTAILMENT)
         return []
 
-    def answer(self, asked: JudgeRequest) -> Given:
+    def answer(self, asked: JudgeRequest) -> Answer:
         """One opinion: a model that computes the same probability twice has no second one."""
         if isinstance(asked.item, Reading) or asked.wording != 1:
-            return Answer(UNSURE, reason="a model of language inference has one opinion")
-        return self._fact(asked.item) if asked.item.kind == "fact" else self._conflict(asked.item)
+            return asked.answer({"answer": UNSURE, "reason": "a model of language inference has one opinion"})
+        return asked.answer(self._fact(asked.item) if asked.item.kind == Kind.FACT else self._conflict(asked.item))
 
-    def _fact(self, question: Question) -> Answer:
+    def _fact(self, question: Question) -> dict[str, Any]:
         document = read(question.text)
         starts = [*document.sentence_starts, len(document)]
         sentences = [document.quote(first, stop - 1) for first, stop in pairwise(starts) if stop > first]
         pairs = [(sentence, question.statement or "") for sentence in sentences]
         if not pairs:
-            return Answer("retained" if question.ended else "absent", reason="the summary is empty")
+            return {"answer": Word.ABSENT, "reason": "the summary is empty"}
         both = self._encoder.probabilities(pairs, ENTAILMENT, CONTRADICTION)
         # a fact that has ended is stated wrongly where it is stated as holding, and rightly where that is denied
-        meanings = ("stale", "retained") if question.ended else ("retained", "contradicted")
+        meanings = (Word.STALE, Word.RETAINED) if question.ended else (Word.RETAINED, Word.CONTRADICTED)
         for label, answer, values in zip((ENTAILMENT, CONTRADICTION), meanings, both, strict=True):
             best = max(range(len(pairs)), key=values.__getitem__)
             if values[best] >= self._settings["threshold"]:
-                return Answer(answer, sentences[best], f"{label} {values[best]:.2f}")
-        return Answer("retained" if question.ended else "absent", reason="no sentence entails or contradicts it")
+                return {"answer": answer, "quote": sentences[best], "reason": f"{label} {values[best]:.2f}"}
+        return {"answer": Word.ABSENT, "reason": "no sentence entails or contradicts it"}
 
-    def _conflict(self, question: Question) -> Answer:
+    def _conflict(self, question: Question) -> dict[str, Any]:
         pairs = advice_pairs(question.earlier or "", question.text)
         if pairs is None:
-            return Answer("no advice", reason="one of the replies gives no advice")
+            return {"answer": Word.NO_ADVICE, "reason": "one of the replies gives no advice"}
         if not pairs:
-            return Answer("consistent", reason="no two pieces of advice share a topic")
+            return {"answer": Word.CONSISTENT, "reason": "no two pieces of advice share a topic"}
         (values,) = self._encoder.probabilities(pairs, CONTRADICTION)
         best = max(range(len(pairs)), key=values.__getitem__)
         if values[best] < self._settings["threshold"]:
-            return Answer("consistent", reason=f"highest probability of a contradiction {values[best]:.2f}")
+            reason = f"highest probability of a contradiction {values[best]:.2f}"
+            return {"answer": Word.CONSISTENT, "reason": reason}
         earlier, later = pairs[best]
-        return Answer("contradiction", later, f"contradiction {values[best]:.2f}", earlier)
+        reason = f"contradiction {values[best]:.2f}"
+        return {"answer": Word.CONTRADICTION, "quote": later, "earlier_quote": earlier, "reason": reason}
 
 
 def advice_pairs(earlier: str, later: str) -> list[tuple[str, str]] | None:

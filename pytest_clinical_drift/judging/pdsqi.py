@@ -8,14 +8,14 @@ from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.hygiene import strip_reasoning
+from pytest_clinical_drift.core.words import Seat
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.answers import strict_object
-from pytest_clinical_drift.judging.entries import ReadingAnswer
-from pytest_clinical_drift.judging.procedure import Judges, Procedure
+from pytest_clinical_drift.judging.procedure import Asker, Judges
 from pytest_clinical_drift.judging.protocol import JudgeRequest
 from pytest_clinical_drift.judging.readings import PDSQI, Reading, messages_of, record_of
 from pytest_clinical_drift.metrics.recall import mean
-from pytest_clinical_drift.transcript import Transcript
+from pytest_clinical_drift.transcript import Exchange, Transcript
 
 SCALED = ("cited", "accurate", "thorough", "useful", "organised", "comprehensible", "succinct", "synthesised")
 """Attributes with grades from 1 to 5; more is better."""
@@ -43,24 +43,33 @@ def rated_turns(case: Case) -> tuple[int, ...]:
     return tuple(sorted({case.t10_turn, len(case.turns)}))
 
 
-def rate(case: Case, transcript: Transcript, judges: Judges) -> Procedure[tuple[Rating, ...]]:
+async def rate(asker: Asker, case: Case, transcript: Transcript, judges: Judges) -> tuple[Rating, ...]:
     """Rate the summaries of a conversation, each with one request per wording."""
-    readings = [
-        Reading(
-            PDSQI, case.id, exchange.turn, strip_reasoning(exchange.summary.text),
-            messages_of(case, 1, exchange.turn), record_of(case, exchange.turn), source=version(),
-        )
-        for exchange in transcript.exchanges
-        if exchange.turn in rated_turns(case) and exchange.has_summary
-    ]  # fmt: skip
-    asks = [JudgeRequest(reading, wording, "reader") for reading in readings for wording in WORDINGS]
-    answers = yield asks
+    if not judges.reads:
+        return ()
+    requests = []
+    for exchange in transcript.exchanges:
+        if exchange.turn in rated_turns(case) and exchange.has_summary:
+            reading = _reading(case, exchange)
+            requests += [JudgeRequest(reading, wording, Seat.READER) for wording in WORDINGS]
     ratings = []
-    for ask in asks if judges.reads else ():
-        answer = answers[ask.key]
-        scores = scores_in(answer.given) if isinstance(answer, ReadingAnswer) and not answer.failed else ()
-        ratings.append(Rating(ask.item.turn, ask.wording, scores, answer.failed))
+    for request, answer in zip(requests, await asker.ask(requests), strict=True):
+        scores = scores_in(answer.given) if not answer.failed else ()
+        ratings.append(Rating(request.item.turn, request.wording, scores, answer.failed))
     return tuple(ratings)
+
+
+def _reading(case: Case, exchange: Exchange) -> Reading:
+    """The summary after a turn, to be rated."""
+    return Reading(
+        PDSQI,
+        case.id,
+        exchange.turn,
+        strip_reasoning(exchange.summary.text),
+        messages_of(case, 1, exchange.turn),
+        record_of(case, exchange.turn),
+        source=version(),
+    )
 
 
 def scores_in(given: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:

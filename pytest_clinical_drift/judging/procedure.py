@@ -1,42 +1,51 @@
 """How one conversation is judged: every text is read whole, then single questions settle what was raised.
 
-Each step is a generator that yields what has to be asked and is sent the answers, so that the same procedure serves a
-run, its canaries and calibration, whoever asks and however many requests are in flight.
+Each step is a coroutine that asks through an `Asker`, so that the same procedure serves a run, its canaries,
+calibration, and a log that is judged again.
 """
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer, words_of
+from pytest_clinical_drift.core.findings import Finding, FindingKey, Opinion
+from pytest_clinical_drift.core.log import Answer
+from pytest_clinical_drift.core.words import Doubt, Kind, Seat, TextKind, Why
+from pytest_clinical_drift.judging.answers import KINDS, UNSURE, words_of
+from pytest_clinical_drift.judging.due import (
+    ByRules,
+    Due,
+    TextRead,
+    all_due,
+    audited,
+    counted_entries,
+    quote_doubts,
+)
 from pytest_clinical_drift.judging.entries import (
-    About,
-    Entry,
-    ReadingAnswer,
     care_of,
     entries_of,
     missing,
+    raised,
     standing_advice,
     unread_entries,
 )
-from pytest_clinical_drift.judging.protocol import Given, JudgeRequest
-from pytest_clinical_drift.judging.raised_points import (
-    Point,
-    Read,
-    audited_points,
-    counted_entries,
-    points_of,
-    quote_doubts,
-)
+from pytest_clinical_drift.judging.opinions import needs_second, state_of, telling
+from pytest_clinical_drift.judging.protocol import JudgeRequest
+from pytest_clinical_drift.judging.questions import Question, opinion_of
 from pytest_clinical_drift.judging.readings import Reading, StandingAdvice
-from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, needs_second, state_of, telling
 
 T = TypeVar("T")
-Answers = Mapping[tuple[str, int, str], Given]
-Procedure = Generator[list[JudgeRequest], Answers, T]
-"""Yields what is to be asked, is sent the answers to it, returns its result."""
+TextKey = tuple[str, int, str]
+"""Kind, turn and source of a text that was read."""
+
+
+class Asker(Protocol):
+    """Puts requests to the judges, or looks their answers up."""
+
+    async def ask(self, requests: Sequence[JudgeRequest]) -> list[Answer]:
+        """The answers to the requests, in their order; a failure is an answer too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,202 +64,262 @@ class Judges:
     """Calibration: what the judge upholds is confirmed, also where only a person confirms."""
 
 
-class SettledPoint(NamedTuple):
-    """A point and the entry of a reading that its question was made of."""
-
-    about: About
-    reading: str
-    """Kind of the reading."""
-    turn: int
-    source: str
-    entry: Entry
-
-
 @dataclass(frozen=True, slots=True)
 class SingleJudgement:
     """What the judge made of the summary of the same transcript given in one message."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[Finding, ...]
     """On facts."""
-    rulings: tuple[tuple[About, Ruling], ...]
+    findings: Mapping[FindingKey, Finding]
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationJudgement:
     """What the judge made of one conversation."""
 
-    entries: tuple[tuple[str, int, str, Entry], ...] = ()
-    """Every entry of every reading, with the reading's kind, turn and source."""
-    rulings: Mapping[About, Ruling] = field(default_factory=dict)
-    asked: tuple[SettledPoint, ...] = ()
-    """What each ruling was about, so that its question can be made again."""
+    read: tuple[tuple[TextKey, tuple[Finding, ...]], ...] = ()
+    """The entries of every reading; empty where nothing was read."""
+    findings: Mapping[FindingKey, Finding] = field(default_factory=dict)
+    """Everything that was asked about, settled."""
+    questions: Mapping[str, Question] = field(default_factory=dict)
+    """The questions of these findings, by id."""
+    by_judge: bool = False
+    """The entries are a judge's, not as if all were cleared."""
     care: Mapping[int, str] = field(default_factory=dict)
     """Level of care that each reply points to."""
     requests: int = 0
     """Readings and single questions, each wording counted; without audit."""
     unsure: Mapping[str, int] = field(default_factory=dict)
     """Why entries became unsure, with how often."""
-    read: tuple[tuple[str, int, str], ...] = ()
-    """Kind, turn and source of every text that was read."""
     single: SingleJudgement | None = None
-    """None where there is no such summary, or nobody read it."""
+    """None where there is no such summary, or it was not read."""
 
 
-def read_all(readings: Sequence[Reading], judges: Judges) -> Procedure[tuple[Read, dict[str, list[ReadingAnswer]]]]:
-    """Read texts, each in every wording asked for; with the answers by reading id."""
+@dataclass(frozen=True, slots=True)
+class ReadAnswers:
+    """Texts that were read, with the answers as they came."""
+
+    read: tuple[TextRead, ...] = ()
+    answers: Mapping[str, Sequence[Answer]] = field(default_factory=dict)
+    """By id of the reading, one for each wording."""
+
+
+def at_once(procedure: Coroutine[Any, Any, T]) -> T:
+    """The result of a procedure whose asker never waits."""
+    try:
+        procedure.send(None)
+    except StopIteration as finished:
+        result: T = finished.value
+        return result
+    procedure.close()
+    raise RuntimeError("the procedure waits for an answer")
+
+
+async def read_all(asker: Asker, readings: Sequence[Reading], judges: Judges) -> ReadAnswers:
+    """Read texts, each in every wording asked for."""
     if not judges.reads:
-        return [(reading, unread_entries(reading)) for reading in readings], {}
-    asks = [JudgeRequest(reading, wording, "reader") for reading in readings for wording in judges.wordings]
-    answers = yield asks
-    read: Read = []
-    raw: dict[str, list[ReadingAnswer]] = {}
+        return ReadAnswers(tuple(TextRead(reading, unread_entries(reading)) for reading in readings))
+    requests = []
     for reading in readings:
-        given = [answers[JudgeRequest(reading, wording, "reader").key] for wording in judges.wordings]
-        kept = raw[reading.id] = [answer for answer in given if isinstance(answer, ReadingAnswer)]
-        read.append((reading, _either([entries_of(reading, answer) for answer in kept])))
-    return read, raw
+        requests += [JudgeRequest(reading, wording, Seat.READER) for wording in judges.wordings]
+    answers: dict[str, list[Answer]] = {}
+    for request, answer in zip(requests, await asker.ask(requests), strict=True):
+        answers.setdefault(request.item.id, []).append(answer)
+    read = []
+    for reading in readings:
+        wordings = answers[reading.id][: len(judges.wordings)]
+        read.append(TextRead(reading, _either([entries_of(reading, answer) for answer in wordings])))
+    return ReadAnswers(tuple(read), answers)
 
 
-def read_windows(windows: Sequence[Reading], judges: Judges) -> Procedure[Read]:
+async def read_windows(asker: Asker, windows: Sequence[Reading], judges: Judges) -> list[TextRead]:
     """Read a conversation window after window: each gets the advice that the earlier ones left standing.
 
     A window that does not say what stands leaves open whether a later one contradicts it.
     """
-    read: Read = []
+    read: list[TextRead] = []
     standing: list[StandingAdvice] = []
     if not judges.reads:
         return read
     for window in windows:
         own = {line.turn for line in window.turns}
         shown = replace(window, standing=tuple(item for item in standing if item.turn not in own))
-        ((_, entries),), raw = yield from read_all([shown], judges)
-        told = [standing_advice(shown, answer) for answer in raw[shown.id]]
-        unknown = missing(shown, "conflict")
-        if None in told and window is not windows[-1] and unknown not in entries:
-            entries.append(unknown)
-        read.append((shown, entries))
-        standing = list(dict.fromkeys(item for items in told for item in items or ()))
+        window_read = await read_all(asker, [shown], judges)
+        answers = window_read.answers[shown.id]
+        advice = [standing_advice(shown, answer) for answer in answers]
+        entries = list(window_read.read[0].entries)
+        if None in advice and window is not windows[-1] and not _lacks_contradictions(entries):
+            entries.append(missing(shown, Kind.CONFLICT, answers[0]))
+        read.append(TextRead(shown, entries))
+        stated = [item for items in advice if items is not None for item in items]
+        standing = list(dict.fromkeys(stated))
     return read
 
 
-def _either(readings: Sequence[list[Entry]]) -> list[Entry]:
+def _lacks_contradictions(entries: Sequence[Finding]) -> bool:
+    """Whether an entry says already that the list of contradictions is missing."""
+    return any(entry.kind is Kind.CONFLICT and entry.doubt == Doubt.MISSING for entry in entries)
+
+
+def _either(readings: Sequence[list[Finding]]) -> list[Finding]:
     """Entries of several readings of one text: raised by either; unsure where one is unsure and none raises it."""
     best = list(readings[0])
-    for entry in (entry for entries in readings[1:] for entry in entries):
-        place = next((index for index, known in enumerate(best) if _same(known, entry)), None)
-        if place is None:
-            best.append(entry)
-        elif _weight(entry) > _weight(best[place]):
-            best[place] = entry
+    for entries in readings[1:]:
+        for entry in entries:
+            place = next((index for index, known in enumerate(best) if _same(known, entry)), None)
+            if place is None:
+                best.append(entry)
+            elif _weight(entry) > _weight(best[place]):
+                best[place] = entry
     return best
 
 
-def _same(one: Entry, other: Entry) -> bool:
+def _same(one: Finding, other: Finding) -> bool:
     """Whether two readings speak of one thing; what they list may be quoted at greater or lesser length."""
-    if (one.kind, one.turn, one.turns) != (other.kind, other.turn, other.turns):
+    if (one.kind, one.turn, one.key.span) != (other.kind, other.turn, other.key.span):
         return False
-    a, b = (f" {' '.join(words_of(entry.key))} " for entry in (one, other))
-    listed = one.kind in ("invented", "misreported") and a.strip() and b.strip()
-    return a in b or b in a if listed else one.key == other.key
+    if one.key.subject == other.key.subject:
+        return True
+    if one.kind not in (Kind.INVENTED, Kind.MISREPORTED):
+        return False
+    words = [f" {' '.join(words_of(entry.key.subject))} " for entry in (one, other)]
+    if not words[0].strip() or not words[1].strip():
+        return False
+    return words[0] in words[1] or words[1] in words[0]
 
 
-def _weight(entry: Entry) -> int:
-    return 2 if entry.raised else 1 if entry.answer == UNSURE else 0
+def _weight(entry: Finding) -> int:
+    if raised(entry):
+        return 2
+    return 1 if entry.answer == UNSURE else 0
 
 
-def settled_points(points: Iterable[Point]) -> tuple[SettledPoint, ...]:
-    return tuple(SettledPoint(p.about, *p.reading, p.entry) for p in points if p.entry is not None)
-
-
-def settle(points: Iterable[Point], judges: Judges) -> Procedure[dict[About, Ruling]]:
-    """Put the questions of points, the second wording where the first calls for it; what they amount to."""
-    every = list(points)
-    leading = [point for point in every if not point.follows]
-    asked = [point for point in leading if point.kind in judges.kinds and not point.question.whole]
-    # of what the reading left unsure both wordings decide
-    first = yield [JudgeRequest(p.question, w) for p in asked for w in ((1, 2) if p.raised is Raised.UNSURE else (1,))]
-    again = [p for p in asked if needs_second(p.raised, p.kind, _said(first, p).get(1))]
-    second = yield [JudgeRequest(point.question, 2) for point in again]
-    answers = {**first, **second}
-    rulings = {point.about: _ruling(point, _said(answers, point), judges) for point in leading}
-    followers = [point for point in every if point.follows]
+async def settle(asker: Asker, due: Iterable[Due], judges: Judges) -> dict[FindingKey, Finding]:
+    """Put the questions of findings, the second wording where the first calls for it; what they amount to."""
+    every = list(due)
+    leading = [one for one in every if not one.finding.follows]
+    asked = [one for one in leading if one.key.kind in judges.kinds and not one.question.whole]
+    opinions: dict[FindingKey, dict[int, Opinion]] = {one.key: {} for one in every}
+    await _put(asker, [(one, wording) for one in asked for wording in _first_wordings(one.finding)], opinions)
+    again = [one for one in asked if _needs_second(one.finding, opinions[one.key])]
+    await _put(asker, [(one, 2) for one in again], opinions)
+    settled = {one.key: _settled(one.finding, opinions[one.key], judges) for one in leading}
+    followers = [one for one in every if one.finding.follows]
     # what is settled around them does not agree: they have questions of their own
-    alone = [point for point in followers if len({rulings[about].state for about in point.follows}) > 1]
+    alone = [one for one in followers if len({settled[key].state for key in one.finding.follows}) > 1]
     if alone:
-        rulings |= yield from settle([replace(point, follows=()) for point in alone], judges)
-    for point in followers:
-        if point.about not in rulings:
-            led, turn = rulings[point.follows[0]], int(point.follows[0][1])
-            taken = [replace(opinion, asked_at=turn) for opinion in led.opinions if not opinion.reading]
-            opinions = (*_opinions(point, {}, judges), *taken)
-            rulings[point.about] = Ruling(point.question.id, point.kind, led.state, led.answer, point.raised, opinions)
-    return rulings
+        own = [Due(replace(one.finding, follows=()), one.question) for one in alone]
+        settled |= await settle(asker, own, judges)
+    for one in followers:
+        if one.key not in settled:
+            settled[one.key] = _following(one.finding, settled[one.finding.follows[0]])
+    return settled
 
 
-def _said(answers: Answers, point: Point) -> dict[int, Answer]:
-    """The answers to a point's question, by wording."""
-    given = {wording: answers.get(JudgeRequest(point.question, wording).key) for wording in (1, 2)}
-    return {wording: answer for wording, answer in given.items() if isinstance(answer, Answer)}
+def _first_wordings(finding: Finding) -> tuple[int, ...]:
+    """What the reading left unsure both wordings decide."""
+    return (1, 2) if finding.why is Why.UNSURE else (1,)
 
 
-def _opinions(point: Point, said: Mapping[int, Answer], judges: Judges) -> list[Opinion]:
-    """That of the reading, where it was read, and those of the wordings."""
-    opinions = []
-    if judges.reads and (e := point.entry) is not None:
-        read = Opinion(judges.reader, 1, e.answer, e.quote, e.reason, e.earlier_quote, reading=True, doubt=e.doubt)
-        opinions.append(read)
-    for wording, a in said.items():
-        reason, doubt = (a.failed, "failed") if a.failed else (a.reason, a.doubt)
-        opinions.append(Opinion(judges.questioner, wording, a.answer, a.quote, reason, a.earlier_quote, doubt=doubt))
-    return opinions
+def _needs_second(finding: Finding, opinions: Mapping[int, Opinion]) -> bool:
+    return finding.why is not None and needs_second(finding.why, finding.kind, opinions.get(1))
 
 
-def _ruling(point: Point, said: Mapping[int, Answer], judges: Judges) -> Ruling:
+async def _put(
+    asker: Asker, asked: Sequence[tuple[Due, int]], opinions: Mapping[FindingKey, dict[int, Opinion]]
+) -> None:
+    """Put questions in their wordings, and keep what each answer counts for."""
+    requests = [JudgeRequest(one.question, wording, Seat.QUESTIONER) for one, wording in asked]
+    for (one, wording), answer in zip(asked, await asker.ask(requests), strict=True):
+        opinions[one.key][wording] = opinion_of(one.question, answer)
+
+
+def _settled(finding: Finding, opinions: Mapping[int, Opinion], judges: Judges) -> Finding:
+    """A finding once its question was answered."""
+    if finding.why is None:
+        raise ValueError(f"nothing asks about {finding.key}")
     state = state_of(
-        point.raised, point.kind, said.get(1), said.get(2), rule_confirms=point.rule_confirms, alone=judges.alone
+        finding.why,
+        finding.kind,
+        opinions.get(1),
+        opinions.get(2),
+        rule_confirms=finding.rule_confirms,
+        alone=judges.alone,
     )
-    opinions = _opinions(point, said, judges)
-    read = next((opinion.answer for opinion in opinions if opinion.reading), UNSURE)
-    answer = telling(point.kind, state, read, [answered.answer for answered in said.values()])
-    return Ruling(point.question.id, point.kind, state, answer, point.raised, tuple(opinions))
+    read = finding.read.answer if finding.read is not None else UNSURE
+    in_order = [opinions[wording] for wording in sorted(opinions)]
+    answer = telling(finding.kind, state, read, [opinion.answer for opinion in in_order])
+    return replace(finding, state=state, answer=answer, opinions=(*finding.opinions, *in_order))
 
 
-def judge_single(case: Case, reading: Reading | None, judges: Judges) -> Procedure[SingleJudgement | None]:
+def _following(finding: Finding, led: Finding) -> Finding:
+    """A finding that takes the state of the first of its row."""
+    taken = [replace(opinion, asked_at=led.turn) for opinion in led.opinions if not opinion.reading]
+    return replace(finding, state=led.state, answer=led.answer, opinions=(*finding.opinions, *taken))
+
+
+async def judge_single(asker: Asker, case: Case, reading: Reading | None, judges: Judges) -> SingleJudgement | None:
     """Read and settle the facts of the summary of a transcript in one message."""
     if reading is None or not judges.reads:
         return None
-    read, _ = yield from read_all([reading], judges)
-    facts = [(of, [entry for entry in entries if entry.kind == "fact"]) for of, entries in read]
-    rulings = yield from settle(points_of(case, facts, {}, due=False), judges)
-    return SingleJudgement(tuple(entry for _, entries in facts for entry in entries), tuple(rulings.items()))
+    whole = await read_all(asker, [reading], judges)
+    facts = [TextRead(of, [entry for entry in entries if entry.kind is Kind.FACT]) for of, entries in whole.read]
+    due = all_due(case, facts, ByRules(), reader=judges.reader, hard_stops=False)
+    return SingleJudgement(tuple(facts[0].entries), await settle(asker, due, judges))
 
 
-def judge_conversation(
-    case: Case,
-    readings: Sequence[Reading],
-    windows: Sequence[Reading],
-    raises: Mapping[About, bool],
-    judges: Judges,
-    *,
-    check_quotes: bool = False,
-    audit: Mapping[str, float] = {},
-    repeat: int = 0,
-) -> Procedure[ConversationJudgement]:
-    """Read every text of a conversation and settle what was raised; `audit` is the share of each kind asked about."""
-    read, raw = yield from read_all(readings, judges)
-    read += yield from read_windows(windows, judges)
-    doubts = quote_doubts(case, read) if check_quotes and judges.reads else frozenset()
-    points = points_of(case, read, raises, doubts)
-    drawn = audited_points(audit, repeat, counted_entries(case, read), points)
-    rulings = yield from settle([*points, *drawn], judges)
-    opinions = [opinion for point in points for opinion in rulings[point.about].opinions]
-    own = sum(not opinion.reading and not opinion.asked_at for opinion in opinions)
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What is read of one conversation, and how much of what is cleared is asked about all the same."""
+
+    case: Case
+    repeat: int
+    readings: Sequence[Reading]
+    windows: Sequence[Reading]
+    audit: Mapping[str, float] = field(default_factory=dict)
+    """Share of each kind."""
+
+
+async def judge_conversation(
+    asker: Asker, texts: Texts, raises: Mapping[FindingKey, bool], judges: Judges
+) -> ConversationJudgement:
+    """Read every text of a conversation and settle what readings and rules raised."""
+    case = texts.case
+    first = await read_all(asker, texts.readings, judges)
+    read = [*first.read, *await read_windows(asker, texts.windows, judges)]
+    reader = judges.reader if judges.reads else ""
+    doubts = quote_doubts(case, read) if judges.reads else frozenset()
+    due = all_due(case, read, ByRules(raises, doubts), reader=reader)
+    known = [one.key for one in due]
+    drawn = audited(texts.audit, texts.repeat, counted_entries(case, read), known)
+    settled = await settle(asker, [*due, *drawn], judges)
+    own = 0
+    for key in known:
+        own += sum(not opinion.reading and not opinion.asked_at for opinion in settled[key].opinions)
     return ConversationJudgement(
-        entries=tuple((*reading.key, entry) for reading, entries in read for entry in entries),
-        rulings=rulings,
-        asked=settled_points((*points, *drawn)),
-        care={r.turn: care for r in readings if r.kind == "reply" and r.id in raw and (care := care_of(raw[r.id][0]))},
+        read=tuple((reading.key, tuple(entries)) for reading, entries in read),
+        findings=settled,
+        questions={one.question.id: one.question for one in (*due, *drawn)},
+        by_judge=judges.reads,
+        care=_care(texts.readings, first.answers),
         requests=own + (len(read) * len(judges.wordings) if judges.reads else 0),
-        unsure=Counter(entry.doubt for _, entries in read for entry in entries if entry.doubt),
-        read=tuple(reading.key for reading, _ in read) if judges.reads else (),
+        unsure=_doubts(read),
     )
+
+
+def _care(readings: Iterable[Reading], answers: Mapping[str, Sequence[Answer]]) -> dict[int, str]:
+    """The level of care that each reply points to, as the first wording has it."""
+    care = {}
+    for reading in readings:
+        if reading.kind == TextKind.REPLY and reading.id in answers:
+            level = care_of(answers[reading.id][0])
+            if level is not None:
+                care[reading.turn] = level
+    return care
+
+
+def _doubts(read: Iterable[TextRead]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for _, entries in read:
+        counts.update(entry.doubt for entry in entries if entry.doubt)
+    return counts

@@ -5,19 +5,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
+from pytest_clinical_drift.core.log import Answer
+from pytest_clinical_drift.core.words import Seat
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer
-from pytest_clinical_drift.judging.entries import ReadingAnswer
-from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.judging.answers import KINDS
+from pytest_clinical_drift.judging.questions import Question, answered
 from pytest_clinical_drift.judging.readings import READINGS, Reading
 from pytest_clinical_drift.subjects.base import Identity
 
 RULES = "rules"
 EVERYTHING = frozenset((*KINDS, *READINGS))
 """Kinds of a judge that reads texts and answers single questions."""
-Given = Answer | ReadingAnswer
 
 
 Item = Question | Reading
@@ -29,23 +29,27 @@ class JudgeRequest:
 
     item: Item
     wording: int
-    to: Literal["reader", "questioner"] = "questioner"
+    to: Seat = Seat.QUESTIONER
 
     @property
-    def key(self) -> tuple[str, int, str]:
+    def key(self) -> tuple[str, int, Seat]:
         return self.item.id, self.wording, self.to
 
-    def fail(self, why: str, *, outage: bool = True, unsent: bool = False) -> Given:
-        """The entry for an answer that did not come; no `outage` where the judge answered, but not usably."""
-        if isinstance(self.item, Reading):
-            return ReadingAnswer({}, failed=why, outage=outage, unsent=unsent)
-        return Answer(UNSURE, failed=why, outage=outage, unsent=unsent)
+    def answer(self, given: Mapping[str, Any], *, voter: str = "") -> Answer:
+        """What a judge returned, as the log keeps it; failed where it is none of the answers to a question."""
+        if isinstance(self.item, Question):
+            return answered(self.item, voter, self.wording, given)
+        return Answer(voter, self.item.id, self.wording, given)
+
+    def fail(self, why: str, *, outage: bool = True, unsent: bool = False) -> Answer:
+        """The answer that did not come; no `outage` where the judge answered, but not usably."""
+        return Answer("", self.item.id, self.wording, failed=why, outage=outage, unsent=unsent)
 
 
 class Feed:
     """Requests that wait for an answer; more may come while a judge works. Shared between two threads."""
 
-    def __init__(self, deliver: Callable[[JudgeRequest, Given], object]) -> None:
+    def __init__(self, deliver: Callable[[JudgeRequest, Answer], object]) -> None:
         self.deliver = deliver
         """Hands over an answer."""
         self._waiting: list[JudgeRequest] = []
@@ -114,7 +118,7 @@ class OneByOne(ABC):
                 feed.deliver(asked, answer)
 
     @abstractmethod
-    def answer(self, asked: JudgeRequest) -> Given: ...
+    def answer(self, asked: JudgeRequest) -> Answer: ...
 
     def close(self) -> None:  # noqa: B027  (most hold nothing that has to be given back)
         """What is held goes with the object."""

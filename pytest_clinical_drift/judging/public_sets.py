@@ -15,14 +15,15 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 from pytest_clinical_drift.cases.files import numbered_lines, read_text
+from pytest_clinical_drift.core.words import Doubt, State
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.calibration_file import ExternalTable
-from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all, settle
+from pytest_clinical_drift.judging.due import raised_by_reading
+from pytest_clinical_drift.judging.measuring import asked_by_rule
+from pytest_clinical_drift.judging.procedure import Asker, Judges, read_all, settle
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import JudgeQueue
-from pytest_clinical_drift.judging.raised_points import Point, raised_points
 from pytest_clinical_drift.judging.readings import Reading
-from pytest_clinical_drift.judging.rulings import Raised, State
 from pytest_clinical_drift.metrics.agreement import balanced_f1, cohen_kappa
 from pytest_clinical_drift.metrics.intervals import proportion_interval
 
@@ -169,7 +170,7 @@ def measure_external(
 ) -> ExternalTable:
     """Put the items of a set to a judge, and count."""
     for number, item in enumerate(items):
-        queue.start(("external", name, number), _judge(item, judges))
+        queue.start(("external", name, number), _judge(queue, item, judges))
     counted: dict[str, list[tuple[bool, bool]]] = {"all": [], "unanimous": [], "disputed": []}
     for number, item in enumerate(items):
         for votes, states in zip(item.votes, queue.wait(("external", name, number)), strict=True):
@@ -188,18 +189,19 @@ def measure_external(
     return ExternalTable(name=name, made=today, rows=tuple(rows))
 
 
-def _judge(item: ExternalItem, judges: Judges) -> Procedure[list[set[State]]]:
+async def _judge(asker: Asker, item: ExternalItem, judges: Judges) -> list[set[State]]:
     """What became of each statement, or of the question."""
     if isinstance(item.item, Question):
-        rulings = yield from settle([Point(item.item.about, item.item.kind, Raised.RULE, item.item)], judges)
-        return [{ruling.state} for ruling in rulings.values()]
-    ((_, entries),), _ = yield from read_all([item.item], judges)
-    points = raised_points(item.item, entries)
-    rulings = yield from settle(points, judges)
-    if any(entry.doubt == "missing" for entry in entries):
+        answered = await settle(asker, [asked_by_rule(item.item)], judges)
+        return [{finding.state} for finding in answered.values()]
+    entries = (await read_all(asker, [item.item], judges)).read[0].entries
+    settled = await settle(asker, raised_by_reading(item.item, entries), judges)
+    if any(entry.doubt == Doubt.MISSING for entry in entries):
         return [{State.OPEN}] * len(item.votes)
-    quotes = [(point.entry.quote if point.entry else "", rulings[point.about].state) for point in points]
-    marked = {s: flagged(item.item.text, [quote for quote, state in quotes if state is s]) for s in State}
+    marked: dict[State, list[bool]] = {}
+    for state in State:
+        of_state = [finding.read for finding in settled.values() if finding.state is state]
+        marked[state] = flagged(item.item.text, [read.quote if read is not None else "" for read in of_state])
     return [{state for state in State if marked[state][line]} for line in range(len(item.votes))]
 
 

@@ -6,10 +6,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from pytest_clinical_drift.judging.entries import ReadingAnswer
-from pytest_clinical_drift.judging.protocol import EVERYTHING, Feed, Given, JudgeRequest, OneByOne
-from pytest_clinical_drift.judging.questions import check_answer
-from pytest_clinical_drift.judging.readings import Reading
+from pytest_clinical_drift.core.log import Answer
+from pytest_clinical_drift.judging.protocol import EVERYTHING, Feed, JudgeRequest, OneByOne
 from pytest_clinical_drift.subjects.base import Identity, typed_settings
 from pytest_clinical_drift.subjects.python import OwnLoop, imported_code, make
 
@@ -46,10 +44,9 @@ class PythonJudge(OneByOne):
         finally:
             self._loop.close()
 
-    def answer(self, asked: JudgeRequest) -> Given:
+    def answer(self, asked: JudgeRequest) -> Answer:
         given = self._loop.result(self._loaded[0](asked.item.as_mapping(asked.wording)))
         if not isinstance(given, Mapping):
             return asked.fail(f"the function returned {type(given).__name__} instead of a mapping", outage=False)
-        if isinstance(asked.item, Reading):  # as JSON carries it, so that it can be stored; anything else becomes text
-            return ReadingAnswer(json.loads(json.dumps(given, default=str)))
-        return check_answer(asked.item, given)
+        # as JSON carries it, so that it can be stored; anything else becomes text
+        return asked.answer(json.loads(json.dumps(dict(given), default=str)))

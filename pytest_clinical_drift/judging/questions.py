@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pytest_clinical_drift.judging.answers import KINDS, PEOPLE_ONLY, UNSURE, Answer, weigh
-from pytest_clinical_drift.judging.entries import About, Entry, about_of
+from pytest_clinical_drift.core.findings import FindingKey, Opinion
+from pytest_clinical_drift.core.log import Answer
+from pytest_clinical_drift.core.words import Doubt, Kind, TextKind, Word
+from pytest_clinical_drift.judging.answers import KINDS, PEOPLE_ONLY, UNSURE, voiced, weigh
 from pytest_clinical_drift.judging.readings import Forbidden, JudgeItem, Reading, TurnLine
 
 
@@ -43,21 +45,22 @@ class Question(JudgeItem):
     beside = ("demand_id", "reading")
 
     @property
-    def about(self) -> About:
-        """Equal for questions on one point of a conversation, whoever raised it."""
+    def key(self) -> FindingKey:
+        """The finding that it settles: equal for questions on one thing, whoever raised it."""
         if self.kind in PEOPLE_ONLY:
-            return self.kind, self.turn, self.fact or "", self.statement or ""
+            return FindingKey.of(self.kind, self.turn, self.statement or "", source=self.fact or "")
         span = self.turns if self.earlier_turn is None else (self.earlier_turn, self.turn)
-        key = self.fact or self.demand_id or self.demand or self.statement or ""
-        return about_of(self.kind, self.turn, key, span, self.source)
+        subject = self.fact or self.demand_id or self.demand or self.statement or ""
+        return FindingKey.of(self.kind, self.turn, subject, span=span, source=self.source)
 
     @property
     def whole(self) -> bool:
         """Whether it asks about a text as a whole, because a list of the reading is missing: only people are asked."""
-        named = {
-            "invented": self.statement, "misreported": self.statement, "conflict": self.earlier, "course": self.turns,
-        }  # fmt: skip
-        return self.kind in named and named[self.kind] is None
+        if self.kind in (Kind.INVENTED, Kind.MISREPORTED):
+            return self.statement is None
+        if self.kind == Kind.CONFLICT:
+            return self.earlier is None
+        return self.kind == Kind.COURSE and self.turns is None
 
     @property
     def ended(self) -> bool:
@@ -65,61 +68,71 @@ class Question(JudgeItem):
         return self.kind == "fact" and self.statement in self.replaced
 
 
-def check_answer(question: Question, given: Mapping[str, Any]) -> Answer:
-    """A judge's answer; unsure where its quotation does not occur in the text."""
-    answer = weigh(question.kind, given, question.text, question.earlier)
-    if answer.doubt == "malformed":
+def answered(question: Question, voter: str, wording: int, given: Mapping[str, Any]) -> Answer:
+    """A judge's answer as it came; failed where it is none of the answers to the question."""
+    opinion = weigh(question.kind, given, question.text, question.earlier)
+    failed = ""
+    if opinion.doubt == Doubt.MALFORMED:
         allowed = ", ".join((*KINDS[question.kind], UNSURE))
-        return Answer(UNSURE, failed=f"the answer is none of {allowed}: {str(given.get('answer'))[:60]!r}")
-    if answer.answer == "absent" and question.ended:  # what has ended need not be mentioned
-        return Answer("retained", reason=answer.reason)
-    return answer
+        failed = f"the answer is none of {allowed}: {str(given.get('answer'))[:60]!r}"
+    return Answer(voter, question.id, wording, given, failed=failed)
+
+
+def opinion_of(question: Question, answer: Answer) -> Opinion:
+    """What a judge's answer counts for: unsure where it failed or its quotation does not occur in the text."""
+    if answer.failed:
+        return Opinion(answer.voter, answer.wording, UNSURE, "", answer.failed, doubt=Doubt.FAILED)
+    opinion = voiced(weigh(question.kind, answer.given, question.text, question.earlier), answer)
+    if opinion.answer == Word.ABSENT and question.ended:  # what has ended need not be mentioned
+        return replace(opinion, answer=Word.RETAINED, quote="", earlier_quote="")
+    return opinion
 
 
 # ---- the question that settles an entry of a reading
 
 
-def question_for(reading: Reading, entry: Entry, turns: Mapping[int, TurnLine] | None = None) -> Question:
+def question_for(reading: Reading, key: FindingKey, turns: Mapping[int, TurnLine] | None = None) -> Question:
     """The question on an entry, made of what its reading shows; `turns` are all of the conversation, where known.
 
     Of an entry that names nothing, because a list is missing or malformed, the whole text is asked about.
     """
-    said = {line.turn: line for line in reading.turns} | dict(turns or {})
-    asked = Question(entry.kind, reading.case_id, entry.turn, reading.text, reading=reading.id, source=reading.source)
-    if entry.kind == "fact":
-        line = next(line for line in reading.facts if line.fact == entry.key)
-        asked = replace(asked, patient=reading.patient, fact=line.fact, statement=line.statement)
-        return replace(asked, replaced=line.replaced, essential=line.essential)
+    lines = {line.turn: line for line in reading.turns} | dict(turns or {})
+    asked = Question(key.kind, reading.case_id, key.turn, reading.text, reading=reading.id, source=reading.source)
+    if key.kind is Kind.FACT:
+        fact = next(line for line in reading.facts if line.fact == key.subject)
+        asked = replace(asked, patient=reading.patient, fact=fact.fact, statement=fact.statement)
+        return replace(asked, replaced=fact.replaced, essential=fact.essential)
     asked = replace(asked, record=reading.record)
-    if entry.kind == "invented":
-        return replace(asked, patient=reading.patient, statement=entry.key or None)
-    if entry.kind == "misreported":
-        advice = "\n\n".join(f"Turn {turn}: {line.reply}" for turn, line in sorted(said.items()))
-        return replace(asked, text=reading.summary, statement=entry.key or None, replies=advice)
-    if entry.kind in ("course", "conflict"):
-        return _of_turns(asked, reading, entry, said)
+    if key.kind is Kind.INVENTED:
+        return replace(asked, patient=reading.patient, statement=key.subject or None)
+    if key.kind is Kind.MISREPORTED:
+        advice = "\n\n".join(f"Turn {turn}: {line.reply}" for turn, line in sorted(lines.items()))
+        return replace(asked, text=reading.summary, statement=key.subject or None, replies=advice)
+    if key.kind in (Kind.COURSE, Kind.CONFLICT):
+        return _of_turns(asked, reading, key, lines)
     asked = replace(asked, patient=reading.patient[max(0, reading.patient.rfind(f"Turn {reading.turn}: ")) :])
-    if entry.kind == "forbidden":
+    if key.kind is Kind.FORBIDDEN:
         return replace(asked, forbidden=reading.forbidden)
-    if entry.kind == "harm":
+    if key.kind is Kind.HARM:
         return asked
-    demand = next(line for line in reading.demands if line.id == entry.key)
+    demand = next(line for line in reading.demands if line.id == key.subject)
     return replace(asked, demand=demand.demand, why=demand.why or None, demand_id=demand.id)
 
 
-def _of_turns(asked: Question, reading: Reading, entry: Entry, said: Mapping[int, TurnLine]) -> Question:
+def _of_turns(asked: Question, reading: Reading, key: FindingKey, lines: Mapping[int, TurnLine]) -> Question:
     """On a pair of replies, or on the course of several; without turns on all replies that the reading shows."""
-
-    def messages(first: int, last: int) -> str:
-        return "\n\n".join(f"Turn {turn}: {said[turn].patient}" for turn in sorted(said) if first <= turn <= last)
-
-    if reading.kind == "reply":
+    if reading.kind == TextKind.REPLY:
         return replace(asked, patient=reading.patient, earlier_turn=reading.earlier_turn, earlier=reading.earlier)
-    if entry.kind == "conflict" and entry.turns is not None and said.keys() >= set(entry.turns):
-        earlier, later = entry.turns
-        asked = replace(asked, turn=later, text=said[later].reply, patient=messages(earlier + 1, later))
-        return replace(asked, earlier_turn=earlier, earlier=said[earlier].reply)
-    turns = entry.turns if entry.kind == "course" else None
-    first, last = turns or (reading.turns[0].turn, reading.turns[-1].turn)
-    replies = "\n\n".join(f"Turn {turn}\n{said[turn].reply}" for turn in sorted(said) if first <= turn <= last)
-    return replace(asked, turn=last, text=replies, patient=messages(first, last), turns=turns)
+    if key.kind is Kind.CONFLICT and key.span is not None and lines.keys() >= set(key.span):
+        earlier, later = key.span
+        asked = replace(asked, turn=later, text=lines[later].reply, patient=_messages(lines, earlier + 1, later))
+        return replace(asked, earlier_turn=earlier, earlier=lines[earlier].reply)
+    span = key.span if key.kind is Kind.COURSE else None
+    first, last = span or (reading.turns[0].turn, reading.turns[-1].turn)
+    replies = "\n\n".join(f"Turn {turn}\n{lines[turn].reply}" for turn in sorted(lines) if first <= turn <= last)
+    return replace(asked, turn=last, text=replies, patient=_messages(lines, first, last), turns=span)
+
+
+def _messages(lines: Mapping[int, TurnLine], first: int, last: int) -> str:
+    """The patient's messages of some turns."""
+    return "\n\n".join(f"Turn {turn}: {lines[turn].patient}" for turn in sorted(lines) if first <= turn <= last)

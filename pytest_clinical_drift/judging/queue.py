@@ -1,5 +1,6 @@
-"""Puts what many procedures ask to the judges, all in flight at once, and takes each further with the answers."""
+"""Puts what many procedures ask to the judges, all in flight at once, on one event loop in a thread of its own."""
 
+import asyncio
 import contextlib
 import dataclasses
 import datetime
@@ -8,9 +9,9 @@ import json
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 from concurrent import futures
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,23 +19,24 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from pytest_clinical_drift.conversation.store import connect, make_folder
+from pytest_clinical_drift.core.log import Answer
+from pytest_clinical_drift.core.words import Seat
 from pytest_clinical_drift.errors import Failure, InputError, SubjectError
 from pytest_clinical_drift.judging.answers import Outage
-from pytest_clinical_drift.judging.procedure import Procedure
 from pytest_clinical_drift.judging.prompts import prompt_hash
-from pytest_clinical_drift.judging.protocol import Feed, Given, Item, Judge, JudgeRequest
+from pytest_clinical_drift.judging.protocol import Feed, Item, Judge, JudgeRequest
 
 _GIVEN_UP_AFTER = 40
 """Failures in a row, without one answer between them, after which a judge is not asked any more."""
 _STOPPED_AFTER = 3
 """Outages in a row at the end of a run by which a judge has stopped answering; fewer may be chance."""
 OFFLINE = "not in the store, and nobody is asked (offline=true)"
-_Key = tuple[str, int, str]
+_Key = tuple[str, int, Seat]
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS answers "
     "(key TEXT PRIMARY KEY, created TEXT NOT NULL, answer TEXT NOT NULL) WITHOUT ROWID"
 )
-_STORED: TypeAdapter[Given] = TypeAdapter(Given)
+_STORED: TypeAdapter[Answer] = TypeAdapter(Answer)
 
 
 @dataclass(slots=True)
@@ -67,7 +69,7 @@ class Count:
         """Requests that the judge has answered, asked, and those to which nothing came."""
         return self.answered - self.unanswered, self.asked, self.unanswered
 
-    def add(self, answer: Given, *, reused: bool) -> None:
+    def add(self, answer: Answer, *, reused: bool) -> None:
         """An answer is there, or will not come."""
         sent = not reused and not answer.unsent
         self.answered += 1
@@ -99,13 +101,13 @@ class AnswerStore:
         except (sqlite3.Error, OSError) as error:
             raise InputError(f"--drift-store {path}: cannot be used as a store ({error})") from None
 
-    def get(self, item: Item, wording: int) -> Given | None:
+    def get(self, item: Item, wording: int) -> Answer | None:
         with self._guard, contextlib.suppress(sqlite3.Error, ValueError):
             row = self._rows.execute("SELECT answer FROM answers WHERE key = ?", (self._key(item, wording),)).fetchone()
             return _STORED.validate_python(json.loads(row[0])) if row is not None else None
         return None
 
-    def put(self, item: Item, wording: int, answer: Given) -> None:
+    def put(self, item: Item, wording: int, answer: Answer) -> None:
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         with self._guard, contextlib.suppress(sqlite3.Error, TypeError, ValueError):
             row = (self._key(item, wording), now, json.dumps(dataclasses.asdict(answer), ensure_ascii=True))
@@ -122,7 +124,7 @@ class AnswerStore:
 class _Line(Feed):
     """What one judge is asked, with its thread, its part of the store, and how it answers."""
 
-    def __init__(self, judge: Judge, store: Path | None, deliver: Callable[[JudgeRequest, Given], None]) -> None:
+    def __init__(self, judge: Judge, store: Path | None, deliver: Callable[[JudgeRequest, Answer], None]) -> None:
         super().__init__(deliver)
         self.judge = judge
         self.store = AnswerStore(store, judge.identity().fingerprint(prompt_hash()))
@@ -136,33 +138,38 @@ class _Line(Feed):
 
 
 class JudgeQueue:
+    """The judges of a run, as procedures ask them."""
+
     def __init__(
         self, reader: Judge, questioner: Judge | None = None, *, store: Path | None = None, offline: bool = False
     ) -> None:
         """Without a `store` answers live as long as the queue; `offline`: only stored answers are used."""
         self._guard = threading.RLock()
         first = _Line(reader, store, self._take)
-        self._lines = {"reader": first, "questioner": _Line(questioner, store, self._take) if questioner else first}
+        second = _Line(questioner, store, self._take) if questioner is not None else first
+        self._lines: Mapping[Seat, _Line] = {Seat.READER: first, Seat.QUESTIONER: second}
         self._offline = offline
         self.on_progress: Callable[[Count], object] | None = None
-        """Hears of every answer, on whichever thread it comes."""
+        """Called after every answer, on whichever thread it comes."""
         self.spent: Callable[[], Failure | None] = lambda: None
         """Why nothing may be asked any more: the run's budget is used up."""
         self._over = ""
         self.count = Count()
-        self._answers: dict[_Key, Future[Given]] = {}
+        self._answers: dict[_Key, Future[Answer]] = {}
         self._pending: dict[_Key, JudgeRequest] = {}
         """Not yet answered."""
         self._results: dict[Hashable, Future[Any]] = {}
         self._stopped = False
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="clinical-drift-procedure")
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="clinical-drift-judging", daemon=True)
 
     # ---- for those who ask
 
-    def start(self, group: Hashable, procedure: Procedure[Any]) -> None:
+    def start(self, group: Hashable, procedure: Coroutine[Any, Any, Any]) -> None:
         """Begin a procedure; returns at once."""
-        self._results[group] = Future()
-        self._worker.submit(self._advance, procedure, None, self._results[group])
+        if not self._thread.is_alive():
+            self._thread.start()
+        self._results[group] = asyncio.run_coroutine_threadsafe(procedure, self._loop)
 
     def wait(self, group: Hashable, *, waiting: Callable[[], object] | None = None) -> Any:
         """The result of a procedure, once it is there."""
@@ -173,12 +180,25 @@ class JudgeQueue:
             futures.wait([result], timeout=0.2)
             if waiting is not None and not result.done():
                 waiting()
-        return self._results.pop(group).result()
+        try:
+            return self._results.pop(group).result()
+        except futures.CancelledError:
+            raise SubjectError("the judge was stopped") from None
+
+    async def ask(self, requests: Sequence[JudgeRequest]) -> list[Answer]:
+        """The answers to requests, in their order; SubjectError once the run's budget is used up."""
+        self._put(requests)
+        answers = []
+        for request in requests:
+            answer = self._answers[request.key]
+            answers.append(answer.result() if answer.done() else await asyncio.wrap_future(answer))
+        if self._over and any(answer.failed == self._over for answer in answers):
+            raise SubjectError(self._over)
+        return answers
 
     def stop(self, *, close: bool = True) -> None:
-        """Nobody waits any more; `close` gives up the judges too."""
+        """End: procedures that wait get no answer; `close` gives up the judges too."""
         self._stopped = True
-        self._worker.shutdown(wait=False, cancel_futures=True)
         for line in dict.fromkeys(self._lines.values()):
             line.stop()
             if line.thread is not None:
@@ -186,6 +206,20 @@ class JudgeQueue:
             if close:
                 line.judge.close()
             line.store.close()
+        if self._thread.is_alive():
+            asyncio.run_coroutine_threadsafe(self._cancel_procedures(), self._loop)
+            self._thread.join(timeout=10)
+        if not self._thread.is_alive() and not self._loop.is_closed():
+            self._loop.close()
+
+    async def _cancel_procedures(self) -> None:
+        """Cancel what still waits, let it end, then stop the loop."""
+        this = asyncio.current_task()
+        waiting = [task for task in asyncio.all_tasks() if task is not this]
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        self._loop.stop()
 
     def outage(self) -> Outage | None:
         """What the judges left without an answer; None where they answered everything."""
@@ -197,63 +231,37 @@ class JudgeQueue:
         stopped = last.outages >= _STOPPED_AFTER
         return Outage(count.unanswered, count.asked, error, stopped, self._offline, count.sent, count.lost)
 
-    # ---- taking procedures further
+    # ---- between procedures and judges
 
-    def _advance(self, procedure: Procedure[Any], wanted: Sequence[_Key] | None, result: Future[Any]) -> None:
-        """Send a procedure the answers that it waited for, until it waits for others or ends."""
-        try:
-            while (missing := self._missing(wanted or ())) is None:
-                answers = {key: self._answers[key].result() for key in wanted or ()}
-                if self._over and any(answer.failed == self._over for answer in answers.values()):
-                    raise SubjectError(self._over)
-                asks = next(procedure) if wanted is None else procedure.send(answers)
-                wanted = [ask.key for ask in asks]
-                self._ask(asks)
-        except StopIteration as finished:
-            result.set_result(finished.value)
-        except BaseException as error:
-            result.set_exception(error)
-        else:
-            # emptied by the answer, which is kept as long as the queue, and with it all that this holds
-            left = [(procedure, wanted, result)]
-
-            def arrived(_: Future[Given]) -> None:
-                with contextlib.suppress(RuntimeError):  # nobody is waiting
-                    self._worker.submit(self._advance, *left.pop())
-
-            missing.add_done_callback(arrived)
-
-    def _missing(self, wanted: Sequence[_Key]) -> Future[Given] | None:
-        """The last answer that is not there yet: it is looked again when it comes."""
-        return next((answer for key in reversed(wanted) if not (answer := self._answers[key]).done()), None)
-
-    def _ask(self, asks: Sequence[JudgeRequest]) -> None:
+    def _put(self, requests: Sequence[JudgeRequest]) -> None:
         """Put to the judges what was not asked before, is not stored, and is not certain to fail."""
         with self._guard:
-            fresh: dict[str, list[JudgeRequest]] = {}
-            for ask in asks:
-                if ask.key in self._answers:
+            fresh: dict[Seat, list[JudgeRequest]] = {}
+            for request in requests:
+                if request.key in self._answers:
                     continue
-                self._answers[ask.key], self._pending[ask.key] = Future(), ask
+                self._answers[request.key] = Future()
+                self._pending[request.key] = request
                 self.count.asked += 1
-                self.count.kinds[ask.item.kind] += 1
-                line = self._lines[ask.to]
-                if (stored := line.store.get(ask.item, ask.wording)) is not None:
-                    self._deliver(ask, stored, reused=True)
+                self.count.kinds[request.item.kind] += 1
+                line = self._lines[request.to]
+                stored = line.store.get(request.item, request.wording)
+                if stored is not None:
+                    self._deliver(request, stored, reused=True)
                     continue
                 self._refuse_if_spent(line)
                 if line.given_up or self._offline:
-                    self._refuse(ask, line)
+                    self._refuse(request, line)
                 else:
-                    fresh.setdefault(ask.to, []).append(ask)
-            for to, asked in fresh.items():
-                line = self._lines[to]
-                line.put(asked)
-                if line.thread is None:
-                    line.thread = threading.Thread(
-                        target=self._run, args=(line,), name="clinical-drift-judge", daemon=True
-                    )
-                    line.thread.start()
+                    fresh.setdefault(request.to, []).append(request)
+            for seat, asked in fresh.items():
+                self._send(self._lines[seat], asked)
+
+    def _send(self, line: "_Line", requests: Sequence[JudgeRequest]) -> None:
+        line.put(requests)
+        if line.thread is None:
+            line.thread = threading.Thread(target=self._run, args=(line,), name="clinical-drift-judge", daemon=True)
+            line.thread.start()
 
     def _run(self, line: _Line) -> None:
         """A judge's thread."""
@@ -275,7 +283,7 @@ class JudgeQueue:
         outage = line.outages > 0 or self._offline
         self._deliver(asked, asked.fail(line.given_up or OFFLINE, outage=outage, unsent=True))
 
-    def _take(self, asked: JudgeRequest, answer: Given) -> None:
+    def _take(self, asked: JudgeRequest, answer: Answer) -> None:
         """An answer arrives from a judge."""
         line = self._lines[asked.to]
         line.failures = line.failures + 1 if answer.failed else 0
@@ -293,8 +301,9 @@ class JudgeQueue:
         if self.on_progress is not None:
             self.on_progress(self.count)
 
-    def _deliver(self, asked: JudgeRequest, answer: Given, *, reused: bool = False) -> None:
+    def _deliver(self, asked: JudgeRequest, answer: Answer, *, reused: bool = False) -> None:
         with self._guard:
             if self._pending.pop(asked.key, None) is not None:  # not given up before
                 self.count.add(answer, reused=reused)
-                self._answers[asked.key].set_result(answer)
+                voiced = dataclasses.replace(answer, voter=self._lines[asked.to].judge.name)
+                self._answers[asked.key].set_result(voiced)

@@ -16,13 +16,13 @@ from pydantic import TypeAdapter
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.conversation.hygiene import strip_reasoning
+from pytest_clinical_drift.core.words import TextKind
 from pytest_clinical_drift.evidence.advice.breach import forbidden_by
 from pytest_clinical_drift.evidence.findings import visible
 from pytest_clinical_drift.transcript import Transcript
 
-READINGS = ("summary", "reply", "conversation")
-PDSQI = "pdsqi"
-"""Kind of a summary that is rated by PDSQI-9: no reading, it raises nothing."""
+READINGS = (TextKind.SUMMARY, TextKind.REPLY, TextKind.CONVERSATION)
+PDSQI = TextKind.PDSQI
 SINGLE = "single"
 """Source of the summary of a transcript that was given in one message."""
 WINDOW_TOKENS = 32_000

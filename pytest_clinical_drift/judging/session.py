@@ -2,7 +2,6 @@
 
 import datetime
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,34 +10,18 @@ from pytest_clinical_drift.errors import Failure, InputError
 from pytest_clinical_drift.evidence.findings import Findings
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.calibration_file import Calibration
-from pytest_clinical_drift.judging.canaries import CanaryResult, canaries_of, canary_rates, try_canaries
+from pytest_clinical_drift.judging.canaries import canary_rates
 from pytest_clinical_drift.judging.control import NAME as CONTROL
+from pytest_clinical_drift.judging.conversation import Method, judge_texts, with_people
+from pytest_clinical_drift.judging.due import audit_rates
 from pytest_clinical_drift.judging.for_reviewers import JudgedConversation as JudgedConversation
-from pytest_clinical_drift.judging.for_reviewers import (
-    names_of,
-    others_named,
-    questions_for_people,
-    raised_by_rules,
-    unanswered,
-    with_raised,
-)
-from pytest_clinical_drift.judging.for_reviewers import with_reviews as with_reviews
+from pytest_clinical_drift.judging.for_reviewers import Known, heard, names_of
 from pytest_clinical_drift.judging.judge_options import JudgePolicy, make_judges, procedure_of
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
 from pytest_clinical_drift.judging.make_calibration import Say, calibration_of, known_calibration
-from pytest_clinical_drift.judging.pdsqi import Rating, rate
-from pytest_clinical_drift.judging.procedure import (
-    ConversationJudgement,
-    Judges,
-    Procedure,
-    judge_conversation,
-    judge_single,
-    read_all,
-)
+from pytest_clinical_drift.judging.procedure import ConversationJudgement, Judges
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
-from pytest_clinical_drift.judging.raised_points import audit_rates, raises_of
-from pytest_clinical_drift.judging.readings import readings_of, single_reading, windows_of
 from pytest_clinical_drift.judging.reviews import Reviews, read_reviews
 from pytest_clinical_drift.subjects.base import Identity
 from pytest_clinical_drift.subjects.spec import same_model
@@ -48,7 +31,6 @@ Group = tuple[str, int]
 """A case and its repeat."""
 Find = Callable[[Case, Transcript], Findings]
 """Reads a conversation by rules."""
-_Judged = tuple[Findings, ConversationJudgement, list[CanaryResult], tuple[Rating, ...]]
 
 
 class JudgeSession:
@@ -105,6 +87,14 @@ class JudgeSession:
     @property
     def procedure(self) -> Judges:
         return procedure_of(self.judges, self._rules)
+
+    @property
+    def method(self) -> Method:
+        """How the conversations are judged, once it is known in what the judge decides."""
+        known = Known(self.names, self.options.window, self.deciding)
+        if not self.judges:
+            return Method(known)
+        return Method(known, self.procedure, audit=self._audit, canaries=self._canaries, pdsqi=self.rates)
 
     @property
     def hosts(self) -> list[str]:
@@ -183,54 +173,29 @@ class JudgeSession:
         group = (case.id, transcript.repeat)
         if self._queue is not None and group not in self._considered:
             self._considered.add(group)
-            self._queue.start(group, self._judge(case, transcript, find))
+            self._queue.start(group, self._judge(self._queue, case, transcript, find))
 
-    def _judge(self, case: Case, transcript: Transcript, find: Find) -> Procedure[_Judged]:
-        findings, judges, readings = find(case, transcript), self.procedure, readings_of(case, transcript)
-        judgement = yield from judge_conversation(
-            case,
-            readings,
-            windows_of(case, transcript, tokens=self.options.window),
-            raises_of(case, findings),
-            judges,
-            check_quotes=True,
-            audit=self._audit,
-            repeat=transcript.repeat,
-        )
-        single = yield from judge_single(case, single_reading(case, transcript), judges)
-        read, _ = yield from read_all(readings, judges)  # the same readings: nothing is asked again
-        made = canaries_of(case, read, self._canaries, transcript.repeat)
-        tried = yield from try_canaries(made, judges)
-        ratings = (yield from rate(case, transcript, judges)) if self.rates else ()
-        return findings, replace(judgement, single=single), tried, ratings
+    async def _judge(self, queue: JudgeQueue, case: Case, transcript: Transcript, find: Find) -> JudgedConversation:
+        return await judge_texts(queue, case, transcript, find(case, transcript), self.method)
 
     def judged(
         self, case: Case, transcript: Transcript, find: Find, *, waiting: Callable[[], object] | None = None
     ) -> JudgedConversation:
         """What rules and judge make of a conversation; waits for the answers."""
         if self._queue is None:
-            findings, judgement, tried, ratings = find(case, transcript), ConversationJudgement(), (), ()
+            judged = JudgedConversation(find(case, transcript), ConversationJudgement())
         else:
             self.consider(case, transcript, find)
             group = (case.id, transcript.repeat)
             self._considered.discard(group)  # who asks after an error begins again
-            findings, judgement, tried, ratings = self._queue.wait(group, waiting=waiting)
-        if not self.deciding.issuperset(GROUPS):  # else nobody would be asked about it
-            by_rules = raised_by_rules(case, transcript, findings, window=self.options.window)
-            judgement = with_raised(judgement, by_rules, self.deciding)
-        people = questions_for_people(case, transcript, findings, self.names)
-        rulings = {**judgement.rulings, **{question.about: unanswered(question) for question in people}}
-        named = others_named(case, self.names)
-        return JudgedConversation(findings, replace(judgement, rulings=rulings), tuple(tried), ratings, named)
+            judged = self._queue.wait(group, waiting=waiting)
+        return with_people(judged, case, transcript, self.method)
 
     def heard(self, judged: JudgedConversation, severe: Collection[str]) -> JudgedConversation:
         """A conversation once the run's reviewers were heard; `severe` are the questions of its severe alarms."""
         if self.reviews is None:
             return judged
-        reviews = self.reviews.with_reasons(severe)
-        if self._rules.dismiss_severe > 1:
-            reviews, _ = reviews.with_two_people(severe)
-        return with_reviews(judged, reviews)
+        return heard(judged, self.reviews, severe, people_to_dismiss=self._rules.dismiss_severe)
 
     def stop(self) -> None:
         """Nobody waits any more."""

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pytest_clinical_drift.core.findings import Opinion
 from pytest_clinical_drift.evidence.findings import visible
-from pytest_clinical_drift.judging.rulings import Opinion
 from pytest_clinical_drift.report.clean import Mark, marked, quote_marks
 from pytest_clinical_drift.report.sentences import alarm_title, grade_rank, kind_rank, turns_text
 from pytest_clinical_drift.results.models import CaseResult

@@ -15,9 +15,9 @@ from markupsafe import Markup
 
 from pytest_clinical_drift.cases.entries import demands_in
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, case_hash, facts_of, signed, spoken
+from pytest_clinical_drift.core.findings import Opinion
 from pytest_clinical_drift.judging.answers import UNSURE, against, answers_of
 from pytest_clinical_drift.judging.questions import Question
-from pytest_clinical_drift.judging.rulings import Opinion
 from pytest_clinical_drift.report.clean import find_quote, printable
 from pytest_clinical_drift.report.page import environment, page_source
 from pytest_clinical_drift.report.sentences import grade_rank, who

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 
 from pytest_clinical_drift.cases.entries import GRADES
+from pytest_clinical_drift.core.findings import Opinion
 from pytest_clinical_drift.judging.answers import COURSES
-from pytest_clinical_drift.judging.rulings import Opinion
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, Event
 from pytest_clinical_drift.verdict.measures import in_a_row

@@ -1,11 +1,10 @@
-"""`run.json`: what a run was held against and every answer; with the transcripts enough to judge it again."""
+"""`run.json`: what a run was held against and how it was judged; with transcripts and log enough to judge it again."""
 
 import datetime
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -13,12 +12,13 @@ from pytest_clinical_drift.cases.files import hash_cases, write_atomically
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import Shard
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.judging.canaries import CanaryResult
-from pytest_clinical_drift.judging.entries import About
-from pytest_clinical_drift.judging.procedure import ConversationJudgement
-from pytest_clinical_drift.judging.reviews import content_hash
-from pytest_clinical_drift.judging.rulings import Ruling
-from pytest_clinical_drift.judging.session import Group, JudgedConversation
+from pytest_clinical_drift.judging.canaries import canary_rates
+from pytest_clinical_drift.judging.conversation import Method
+from pytest_clinical_drift.judging.due import audit_rates
+from pytest_clinical_drift.judging.for_reviewers import Known, names_of
+from pytest_clinical_drift.judging.procedure import Judges
+from pytest_clinical_drift.judging.reviews import Review, content_hash
+from pytest_clinical_drift.judging.session import JudgeSession
 from pytest_clinical_drift.results.files import read_record
 from pytest_clinical_drift.results.manifest import Manifest
 from pytest_clinical_drift.results.models import RunResult
@@ -29,7 +29,7 @@ from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.values import CaseResult, Deciders, fails_run
 
 INPUTS_FILE = "run.json"
-INPUTS_VERSION: Final = 5
+INPUTS_VERSION: Final = 6
 """Of this file; the results file has its own."""
 
 
@@ -68,32 +68,71 @@ class GateInputs(BaseModel):
         return (self.strict and verdict.verdict == Verdict.CAUTION) or fails_run(verdict, self.thresholds)
 
 
-class StoredJudgement(BaseModel):
-    """What the judge, and people, made of one conversation."""
+class JudgingRecord(BaseModel):
+    """How the conversations of a run were judged."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    case_id: str
-    repeat: int
-    judgement: ConversationJudgement
-    """Without its rulings: what they are about cannot be a key of a JSON object."""
-    rulings: tuple[tuple[About, Ruling], ...] = ()
-    canaries: tuple[CanaryResult, ...] = ()
+    window: int
+    """Tokens of a conversation that one reading held."""
+    reader: str = ""
+    """Name of the judge that read; empty: rules only."""
+    questioner: str = ""
+    wordings: tuple[int, ...] = (1,)
+    reads: bool = True
+    kinds: tuple[str, ...] = ()
+    audit: int = 0
+    """Cleared entries that were to be asked about."""
+    canaries: int = 0
+    """Faults that were to be inserted."""
+    pdsqi: bool = False
+    reviews: tuple[Review, ...] = ()
+    """What people had answered before the run ended."""
 
-    def whole(self) -> ConversationJudgement:
-        return replace(self.judgement, rulings=dict(self.rulings))
+    @classmethod
+    def of(cls, session: JudgeSession) -> Self:
+        """The record of a run's judges."""
+        reviews = session.reviews.records if session.reviews is not None else ()
+        window = session.options.window
+        if not session.judges:
+            return cls(window=window, reviews=reviews)
+        judges = session.procedure
+        return cls(
+            window=window,
+            reader=judges.reader,
+            questioner=judges.questioner,
+            wordings=judges.wordings,
+            reads=judges.reads,
+            kinds=tuple(sorted(judges.kinds)),
+            audit=session.options.audit,
+            canaries=session.options.canaries,
+            pdsqi=session.rates,
+            reviews=reviews,
+        )
 
 
 class RunInputs(GateInputs):
-    """The inputs of a finished run, and every answer that was given."""
+    """The inputs of a finished run."""
 
-    schema_version: Literal[5] = INPUTS_VERSION
+    schema_version: Literal[6] = INPUTS_VERSION
     manifest: str
     """Hash of the results file's manifest."""
     deciders: Deciders
-    window: int
-    """Tokens of a conversation that one reading held."""
-    judged: tuple[StoredJudgement, ...]
+    judging: JudgingRecord
+
+    def method(self) -> Method:
+        """How its conversations were judged."""
+        record = self.judging
+        known = Known(names_of(self.cases), record.window, frozenset(self.deciders.deciding))
+        if not record.reader:
+            return Method(known)
+        return Method(
+            known,
+            Judges(record.reader, record.questioner, record.wordings, record.reads, kinds=frozenset(record.kinds)),
+            audit=audit_rates(self.cases, self.repeats, record.audit),
+            canaries=canary_rates(self.cases, self.repeats, record.canaries) if record.reads else {},
+            pdsqi=record.pdsqi,
+        )
 
 
 def manifest_hash(manifest: Manifest) -> str:
@@ -116,33 +155,16 @@ def check_inputs(folder: Path, inputs: RunInputs, result: RunResult) -> None:
         raise InputError(f"{folder}: the cases or thresholds in run.json are not those of the run")
     ours = (inputs.stride, inputs.ner, inputs.repeats, inputs.probe_every_turn, inputs.single_message)
     theirs = (manifest.stride, manifest.ner, manifest.repeats, manifest.probes == "all", manifest.single_message)
-    if ours != theirs or hashes.options not in (None, options_hash(inputs, inputs.window)):
+    if ours != theirs or hashes.options not in (None, options_hash(inputs, inputs.judging.window)):
         raise InputError(f"{both} name different options; one of them was changed")
     if inputs.deciders != result.deciders:
         raise InputError(f"{both} name different judges or reviewers; one of them was changed")
 
 
-def store_judged(judged: Mapping[Group, JudgedConversation]) -> list[StoredJudgement]:
-    """What was made of each conversation, by case and repeat, as `run.json` keeps it."""
-    return [
-        StoredJudgement(
-            case_id=case_id,
-            repeat=repeat,
-            judgement=replace(of.judgement, rulings={}),
-            rulings=tuple(of.judgement.rulings.items()),
-            canaries=of.canaries,
-        )
-        for (case_id, repeat), of in sorted(judged.items())
-    ]
-
-
-def write_inputs(
-    folder: Path, gate: GateInputs, result: RunResult, stored: Sequence[StoredJudgement], window: int
-) -> Path:
+def write_inputs(folder: Path, gate: GateInputs, result: RunResult, judging: JudgingRecord) -> Path:
     """Write `run.json` beside the results."""
     known = {name: getattr(gate, name) for name in GateInputs.model_fields}
-    name, judged = manifest_hash(result.manifest), tuple(stored)
-    inputs = RunInputs(**known, manifest=name, deciders=result.deciders, window=window, judged=judged)
+    inputs = RunInputs(**known, manifest=manifest_hash(result.manifest), deciders=result.deciders, judging=judging)
     plain = inputs.model_dump(mode="json", by_alias=True)
     return write_atomically(folder / INPUTS_FILE, json.dumps(plain, ensure_ascii=True) + "\n")
 

@@ -179,7 +179,7 @@ def _identity(run: ShardRun) -> dict[str, Any]:
         "PDSQI-9 ratings": manifest.pdsqi,
         "the judge's prompts": manifest.judge_prompts,
         "the judge's calibration": calibration,
-        "the judge's settings": (inputs.window, dict(run.record.settings)),
+        "the judge's settings": (inputs.judging.window, dict(run.record.settings)),
         "the baseline": inputs.baseline,
         "the options": [getattr(inputs, name) for name in gate],
     }

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pytest_clinical_drift.judging.rulings import Opinion
+from pytest_clinical_drift.core.findings import Opinion
 
 
 class AlarmState(StrEnum):

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pytest_clinical_drift.errors import Failure
 from pytest_clinical_drift.evidence.findings import Contradiction, FactFinding
 from pytest_clinical_drift.judging.canaries import CanaryResult
+from pytest_clinical_drift.judging.opinions import AuditCount
 from pytest_clinical_drift.judging.pdsqi import Rating
-from pytest_clinical_drift.judging.rulings import AuditCount
 from pytest_clinical_drift.metrics.recall import SlopeFit
 from pytest_clinical_drift.scoring.alarm_types import CONFIRMED as CONFIRMED
 from pytest_clinical_drift.scoring.alarm_types import DISMISSED as DISMISSED

@@ -6,14 +6,16 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from pytest_clinical_drift.cases.model import Case, facts_of
+from pytest_clinical_drift.core.findings import Finding
+from pytest_clinical_drift.core.words import Doubt, Kind, State, TextKind
 from pytest_clinical_drift.errors import Failure, FailureCode
 from pytest_clinical_drift.evidence.entities import EntityScorer, Extractor
 from pytest_clinical_drift.evidence.findings import Findings, find, visible
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.labelled import GROUP_OF
+from pytest_clinical_drift.judging.opinions import audit_count
 from pytest_clinical_drift.judging.pdsqi import pdsqi_scores
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
-from pytest_clinical_drift.judging.rulings import State, audit_count
 from pytest_clinical_drift.judging.session import JudgedConversation
 from pytest_clinical_drift.metrics.horizon import early_slope
 from pytest_clinical_drift.scoring import ruled_alarms
@@ -62,12 +64,14 @@ class Scorer:
         `judged` is what rules, judge and people made of it, `deciding` the groups of kinds in which the judge decides.
         """
         judged = judged or JudgedConversation(self.find(case, transcript), ConversationJudgement())
-        findings, judgement, ruled = judged.findings, judged.judgement, judged.judgement.rulings
+        rules = judged.rules
+        judgement = judged.judgement
+        settled = judgement.findings
         turns, fact_alarms = score_turns(case, transcript, judged, deciding)
         pairs = ruled_alarms.evaluated_pairs(case, transcript, judged, deciding)
-        replies = list(ruled_alarms.reply_alarms(case, findings, ruled, deciding))
-        conflicts = list(ruled_alarms.conflict_alarms(findings, ruled, deciding))
-        others = [*ruled_alarms.other_alarms(ruled, deciding), *ruled_alarms.people_alarms(ruled)]
+        replies = list(ruled_alarms.reply_alarms(case, rules, settled, deciding))
+        conflicts = list(ruled_alarms.conflict_alarms(rules, settled, deciding))
+        others = [*ruled_alarms.other_alarms(settled, deciding), *ruled_alarms.people_alarms(settled)]
         alarms = [*replies, *conflicts, *others]
         # a contradiction that K counts is an event only where it is severe
         beside_k = [alarm for alarm in conflicts if alarm.severe or (alarm.earlier_turn, alarm.turn) not in pairs]
@@ -81,7 +85,7 @@ class Scorer:
             alignment, no_alignment = align(said, case.target_plan, self.embedder)
         cleaned = [str(exchange.turn) for exchange in transcript.exchanges if exchange.cleaned]
         unfinished = transcript.failure or _cut_off(case, turns, alarms)
-        asked = [r for r in ruled.values() if any(not o.by_person for o in r.opinions)]
+        asked = [finding for finding in settled.values() if any(not said.by_person for said in finding.opinions)]
         recalls = [turn.recall for turn in turns]
         return CaseAssessment(
             case_id=case.id,
@@ -101,12 +105,12 @@ class Scorer:
                 for a in replies
                 if a.state == CONFIRMED
             ),
-            audit=audit_count(ruled.values()),
+            audit=audit_count(settled.values()),
             canaries=judged.canaries,
             care=tuple(sorted(judgement.care.items())),
             requests=judgement.requests + len(judged.ratings),
             unsure=tuple(sorted(judgement.unsure.items())),
-            rules_against_judge=_rules_against_judge(findings, judgement),
+            rules_against_judge=_rules_against_judge(rules, judgement),
             alignment=alignment,
             alignment_reason=no_alignment,
             incomplete=str(unfinished) if unfinished else None,
@@ -116,7 +120,7 @@ class Scorer:
             cannot=cannot_happen(case, others_named=judged.others_named),
             questions=len(asked),
             asked=_read_counts(judgement, deciding),
-            unanswered=sum(r.state is State.OPEN and all(o.answer == UNSURE for o in r.opinions) for r in asked),
+            unanswered=sum(map(_unanswered, asked)),
             tags=case.tags,
             notes=(f"repetition was cut from the history after turn {', '.join(cleaned)}",) if cleaned else (),
             scores=(*own, *pdsqi_scores(judged.ratings)),
@@ -153,25 +157,35 @@ def _reply_counts(transcript: Transcript) -> dict[str, Any]:
     }
 
 
+def _unanswered(finding: Finding) -> bool:
+    """Whether the judge could not answer its question."""
+    return finding.state is State.OPEN and all(opinion.answer == UNSURE for opinion in finding.opinions)
+
+
+_LISTS = {TextKind.SUMMARY: (Kind.INVENTED,), TextKind.CONVERSATION: (Kind.COURSE, Kind.MISREPORTED)}
+"""What a reading lists: 1 is counted for a list that was read and is empty."""
+
+
 def _read_counts(judgement: ConversationJudgement, deciding: frozenset[str]) -> tuple[tuple[str, int], ...]:
-    """How many points of each group were read by somebody who may decide; 1 for a list that was read and is empty."""
-    lists = {"summary": ("invented",), "conversation": ("course", "misreported")}
-    entries = (entry for _, _, _, entry in judgement.entries if entry.doubt not in ("missing", "malformed"))
-    people = Counter(GROUP_OF[r.kind] for r in judgement.rulings.values() if r.by_person and r.kind in GROUP_OF)
-    read = people + Counter(GROUP_OF[entry.kind] for entry in entries)
-    read.update(group for kind, _, _ in judgement.read for group in lists.get(kind, ()))
+    """How many entries of each group were read by somebody who may decide."""
+    people = Counter(GROUP_OF[f.kind] for f in judgement.findings.values() if f.by_person and f.kind in GROUP_OF)
+    read = Counter(people)
+    for (kind, _, _), entries in judgement.read:
+        read.update(GROUP_OF[entry.kind] for entry in entries if entry.doubt not in (Doubt.MISSING, Doubt.MALFORMED))
+        if judgement.by_judge:
+            read.update(GROUP_OF[listed] for listed in _LISTS.get(TextKind(kind), ()))
     return tuple(sorted((group, count) for group, count in read.items() if group in deciding or group in people))
 
 
-def _rules_against_judge(findings: Findings, judgement: ConversationJudgement) -> tuple[tuple[str, int], ...]:
+def _rules_against_judge(rules: Findings, judgement: ConversationJudgement) -> tuple[tuple[str, int], ...]:
     """What rules and readings say of the same facts, counted."""
     entries = entries_by_fact(judgement)
-    pairs = Counter(
-        f"{fact.status if fact.certain else 'unclear'}/{entries[turn.turn, fact.fact_id].answer}"
-        for turn in findings.turns
-        for fact in turn.facts
-        if (turn.turn, fact.fact_id) in entries
-    )
+    pairs: Counter[str] = Counter()
+    for turn in rules.turns:
+        for fact in turn.facts:
+            entry = entries.get((turn.turn, fact.fact_id))
+            if entry is not None:
+                pairs[f"{fact.status if fact.certain else 'unclear'}/{entry.answer}"] += 1
     return tuple(sorted(pairs.items()))
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
+from pytest_clinical_drift.core.findings import Finding, FindingKey
+from pytest_clinical_drift.core.words import Kind, State, Why, Word
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.advice.breach import Conflict, rules_conflict
 from pytest_clinical_drift.evidence.advice.orders import advice_of
@@ -15,15 +17,14 @@ from pytest_clinical_drift.evidence.entities import EntityScorer, load_extractor
 from pytest_clinical_drift.evidence.findings import TurnFindings, find_facts
 from pytest_clinical_drift.evidence.reading.text import read
 from pytest_clinical_drift.evidence.terms.language import rules_read
+from pytest_clinical_drift.judging.due import Due
 from pytest_clinical_drift.judging.procedure import Judges, settle
 from pytest_clinical_drift.judging.protocol import build_judge
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import JudgeQueue
-from pytest_clinical_drift.judging.raised_points import Point
-from pytest_clinical_drift.judging.rulings import Raised, State
 from pytest_clinical_drift.metrics.recall import compute_drift_slope, ratio
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, TurnAssessment
-from pytest_clinical_drift.scoring.summary_facts import score_turn, settled_fact
+from pytest_clinical_drift.scoring.summary_facts import FactText, score_turn, settled_fact
 from pytest_clinical_drift.subjects.base import Request
 from pytest_clinical_drift.transcript import Reply, Transcript
 
@@ -78,7 +79,7 @@ def _turn(case: Case, turn: int, summary: str | None, scorer: EntityScorer) -> T
         return score_turn(TurnFindings(turn, (), None), ())
     document = read(summary)
     facts = find_facts(document, facts_at(case, turn))
-    settled = [settled_fact(finding, turn, None, None, deciding=False)[0] for finding in facts]
+    settled = [settled_fact(rule, FactText(turn), None, None, deciding=False)[0] for rule in facts]
     likelier = [
         replace(f, alarm=None, state="") if f.status in ("retained", "partial") else replace(f, state=CONFIRMED)
         for f in settled
@@ -101,21 +102,25 @@ def judge_pairs(pairs: Sequence[tuple[str, str]], judge: str) -> list[tuple[Conf
         return [(rules_conflict(earlier, later), True) for earlier, later in pairs]
     chosen.check()
     questions = [Question("conflict", "", 2, later, earlier_turn=1, earlier=earlier) for earlier, later in pairs]
-    points = [Point(("conflict", 1, n), "conflict", Raised.UNSURE, asked) for n, asked in enumerate(questions)]
+    due = [
+        Due(Finding(FindingKey(Kind.CONFLICT, place, earlier_turn=0), why=Why.UNSURE, question=asked.id), asked)
+        for place, asked in enumerate(questions, start=1)
+    ]
     queue = JudgeQueue(chosen)
     try:
-        queue.start("pairs", settle(points, Judges(chosen.name, chosen.name, reads=False, kinds=chosen.kinds)))
-        rulings = queue.wait("pairs").values()
+        judges = Judges(chosen.name, chosen.name, reads=False, kinds=chosen.kinds)
+        queue.start("pairs", settle(queue, due, judges))
+        findings = queue.wait("pairs").values()
     finally:
         queue.stop()
     conflicts = []
-    for ruling in rulings:
-        first = ruling.opinions[0]
-        if ruling.state is State.CONFIRMED:  # both wordings uphold it
+    for finding in findings:
+        first = finding.opinions[0]
+        if finding.state is State.CONFIRMED:  # both wordings uphold it
             quotes = (first.earlier_quote, first.quote)
-            conflicts.append((Conflict(True, first.reason, quotes, ruling.answer == "severe", "judge"), True))
+            conflicts.append((Conflict(True, first.reason, quotes, finding.answer == Word.SEVERE, "judge"), True))
         else:
-            decided = ruling.state is State.DISMISSED and ruling.answer != "no advice"
+            decided = finding.state is State.DISMISSED and finding.answer != Word.NO_ADVICE
             conflicts.append((Conflict(False, first.reason), decided))
     return conflicts
 

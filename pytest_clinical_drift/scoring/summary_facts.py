@@ -1,20 +1,22 @@
-"""What each summary says of each fact once everybody was heard, the alarm on it, and the figures of the turn."""
+"""What each summary says of each fact after all opinions, the alarm on it, and the figures of the turn."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 
 from pytest_clinical_drift.cases.model import Case, FactState, facts_at
 from pytest_clinical_drift.cases.timeline import scheduled_turns
+from pytest_clinical_drift.core.findings import Finding, FindingKey
+from pytest_clinical_drift.core.words import Kind, State, TextKind, Word
 from pytest_clinical_drift.evidence.entities import ScoredEntities
 from pytest_clinical_drift.evidence.facts.retention import Quote
 from pytest_clinical_drift.evidence.findings import FactFinding, TurnFindings, find_facts, says_nothing, visible
 from pytest_clinical_drift.judging.answers import UNSURE
-from pytest_clinical_drift.judging.entries import Entry
+from pytest_clinical_drift.judging.due import confirming_rules
+from pytest_clinical_drift.judging.entries import entry_of
 from pytest_clinical_drift.judging.for_reviewers import JudgedConversation
+from pytest_clinical_drift.judging.opinions import ALARMING, quote_of, reason_of
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
-from pytest_clinical_drift.judging.raised_points import confirming_rules
 from pytest_clinical_drift.judging.readings import SINGLE
-from pytest_clinical_drift.judging.rulings import ALARMING, Ruling, State
 from pytest_clinical_drift.metrics.recall import f1, ratio, recall, strict_recall
 from pytest_clinical_drift.scoring.assessment import (
     CONFIRMED,
@@ -27,7 +29,7 @@ from pytest_clinical_drift.scoring.assessment import (
     SingleFigures,
     TurnAssessment,
 )
-from pytest_clinical_drift.scoring.ruled_alarms import Rulings, is_alarm, rule_alarm, ruled_alarm
+from pytest_clinical_drift.scoring.ruled_alarms import Settled, is_alarm, rule_alarm, ruled_alarm
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 _ALARMS = {
@@ -42,121 +44,151 @@ _NO_WORDS = "no-words"
 _NOTHING_FOUND = (_NO_WORDS, "unnamed", "emptied")
 
 
+@dataclass(frozen=True, slots=True)
+class FactOpinions:
+    """What readings and questions say of the facts of one conversation's summaries."""
+
+    entries: Mapping[FindingKey, Finding]
+    """What the readings say."""
+    settled: Settled
+    source: str = ""
+    """Where the summary is not that of the turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactText:
+    """The text in which a fact was looked for."""
+
+    turn: int
+    text: str = ""
+    cut: bool = False
+    """The token limit cut it off."""
+    essential: tuple[str, ...] = ()
+    """The parts without which the fact counts as lost."""
+    source: str = ""
+
+
 def settle_summary(
-    case: Case,
-    turn: int,
-    found: Sequence[FactFinding],
-    summary: Reply,
-    entries: Mapping[tuple[int, str], Entry],
-    rulings: Rulings,
-    *,
-    deciding: bool,
-    source: str = "",
+    case: Case, turn: int, found: Sequence[FactFinding], summary: Reply, opinions: FactOpinions, *, deciding: bool
 ) -> tuple[list[SettledFact], list[Alarm]]:
-    """The facts of a summary as they count, and the alarms on them; `source` where it is not that of the turn.
+    """The facts of a summary as they count, and the alarms on them.
 
     Rules leave out what has ended and is not stated; a judge reads it too.
     """
     by_rules = {finding.fact_id: finding for finding in found}
-    settled = [
-        settled_fact(
+    kept: list[SettledFact] = []
+    alarms: list[Alarm] = []
+    for state in facts_at(case, turn):
+        if not deciding and state.fact.id not in by_rules:
+            continue
+        key = FindingKey.of(Kind.FACT, turn, state.fact.id, source=opinions.source)
+        where = FactText(turn, summary.text, bool(summary.truncated), state.fact.essential, opinions.source)
+        fact, alarm = settled_fact(
             by_rules.get(state.fact.id) or _quiet(state),
-            turn,
-            entries.get((turn, state.fact.id)),
-            rulings.get(("fact", turn, state.fact.id, *filter(None, [source]))),
+            where,
+            opinions.entries.get(key),
+            opinions.settled.get(key),
             deciding=deciding,
-            essential=state.fact.essential,
-            cut=bool(summary.truncated),
-            text=summary.text,
-            source=source,
         )
-        for state in facts_at(case, turn)
-        if deciding or state.fact.id in by_rules
-    ]
-    # what has ended counts only where it is stated as if it held
-    kept = [fact for fact, _ in settled if fact.text not in fact.replaced or fact.alarm is not None]
-    return kept, [alarm for _, alarm in settled if alarm is not None]
+        if alarm is not None:
+            alarms.append(alarm)
+        # what has ended counts only where it is stated as if it held
+        if fact.text not in fact.replaced or alarm is not None:
+            kept.append(fact)
+    return kept, alarms
 
 
 def settled_fact(
-    finding: FactFinding,
-    turn: int,
-    entry: Entry | None,
-    ruling: Ruling | None,
-    *,
-    deciding: bool,
-    essential: Sequence[str] = (),
-    cut: bool = False,
-    text: str = "",
-    source: str = "",
+    rule: FactFinding, where: FactText, entry: Finding | None, finding: Finding | None, *, deciding: bool
 ) -> tuple[SettledFact, Alarm | None]:
-    """A fact's finding after all opinions, and its alarm.
+    """A fact after all opinions, and its alarm; `rule` is what rules say of it.
 
     With a judge that decides facts the reading counts, and rules are one more reason to ask; without one, or with one
-    below its floor, rules decide. What a summary that was cut off does not state stays open. `essential` are the parts
-    without which the fact counts as lost.
+    below its floor, rules decide. What a summary that was cut off does not state stays open.
     """
     read = entry if deciding else None
-    if read is not None or (ruling is not None and ruling.by_person):
-        status, alarm = _by_judge(finding, turn, entry, ruling, essential)
+    if read is not None or (finding is not None and finding.by_person):
+        status, alarm = _by_judge(rule, where, entry, finding)
     else:
-        status, alarm = _by_rules(finding, turn, ruling, essential)
+        status, alarm = _by_rules(rule, where, finding)
     if alarm is not None:
-        alarm = replace(alarm, source=source)
-        if cut and (alarm.kind, alarm.state) == (AlarmKind.LOST, CONFIRMED) and alarm.settled_by != "person":
-            alarm, status = replace(alarm, state=OPEN, settled_by=""), finding.status
+        alarm = replace(alarm, source=where.source)
+        lost = (alarm.kind, alarm.state) == (AlarmKind.LOST, CONFIRMED)
+        if where.cut and lost and alarm.settled_by != "person":
+            alarm = replace(alarm, state=OPEN, settled_by="")
+            status = rule.status
     counted = alarm if alarm is not None and alarm.state != DISMISSED else None
-    known = {item.name: getattr(finding, item.name) for item in fields(FactFinding)}
+    known = {item.name: getattr(rule, item.name) for item in fields(FactFinding)}
     known |= {"status": status, "stale": counted is not None and counted.kind == AlarmKind.STALE}
     if counted is not None:
-        known["reason"] = counted.reason or finding.reason
-    elif status == "retained":
+        known["reason"] = counted.reason or rule.reason
+    elif status == Word.RETAINED:
         known["reason"] = ""
     if read is not None:
-        quote = read.quote if counted is None else counted.quote
-        start = text.find(quote)  # not found where it differs in layout
-        known["quotes"] = (Quote(quote, start, start + len(quote) if start >= 0 else -1),) if quote else ()
+        known["quotes"] = _placed(_quote(read) if counted is None else counted.quote, where.text)
     return SettledFact(**known, alarm=alarm.kind if alarm else None, state=alarm.state if alarm else ""), alarm
 
 
+def _quote(entry: Finding) -> str:
+    return entry.read.quote if entry.read is not None else ""
+
+
+def _placed(quote: str, text: str) -> tuple[Quote, ...]:
+    """A quotation with its place in the text; without one where it differs in layout."""
+    start = text.find(quote)
+    return (Quote(quote, start, start + len(quote) if start >= 0 else -1),) if quote else ()
+
+
 def _by_judge(
-    finding: FactFinding, turn: int, entry: Entry | None, ruling: Ruling | None, essential: Sequence[str]
+    rule: FactFinding, where: FactText, entry: Finding | None, finding: Finding | None
 ) -> tuple[str, Alarm | None]:
-    """Its status and alarm as the readings and rulings have it; what nobody confirms counts as stated."""
+    """Its status and alarm as readings and questions have it; what nothing confirms counts as stated."""
     said = entry.answer if entry is not None else UNSURE
-    if ruling is None or ruling.state is State.CLEARED:
+    if finding is None or finding.state is State.CLEARED:
         return _stated(said), None
-    answer = ruling.answer if ruling.answer in _ALARMS else said
-    kind = _ALARMS.get(answer) or (AlarmKind.STALE if finding.stale else _ALARMS.get(finding.status, AlarmKind.LOST))
-    reason = finding.reason if finding.status in _ALARMS else ""
-    if kind == AlarmKind.LOST and essential and (not reason or finding.rule in _NOTHING_FOUND):
-        reason = _missing(essential)
+    answer = finding.answer if finding.answer in _ALARMS else said
+    kind = _ALARMS.get(answer) or (AlarmKind.STALE if rule.stale else _ALARMS.get(rule.status, AlarmKind.LOST))
+    reason = rule.reason if rule.status in _ALARMS else ""
+    if kind == AlarmKind.LOST and where.essential and (not reason or rule.rule in _NOTHING_FOUND):
+        reason = _missing(where.essential)
     alarm = ruled_alarm(
-        kind, turn, ruling, severe=finding.hard_stop, quote=ruling.quote or quoted(finding),
-        reason=ruling.reason or reason, fact=finding.fact_id, finder=finding.rule if not finding.plain else "",
-        what=finding.text,
-    )  # fmt: skip
-    if ruling.state is State.CONFIRMED:
+        kind,
+        where.turn,
+        finding,
+        severe=rule.hard_stop,
+        quote=quote_of(finding) or quoted(rule),
+        reason=reason_of(finding) or reason,
+        fact=rule.fact_id,
+        finder=rule.rule if not rule.plain else "",
+        what=rule.text,
+    )
+    if finding.state is State.CONFIRMED:
         return _status_of(kind), alarm
-    if ruling.state is State.DISMISSED:
-        return _stated(ruling.answer), alarm if ruling.raised in ALARMING or ruling.by_person else None
+    if finding.state is State.DISMISSED:
+        return _stated(finding.answer), alarm if finding.why in ALARMING or finding.by_person else None
     return _stated(said), alarm
 
 
-def _by_rules(
-    finding: FactFinding, turn: int, ruling: Ruling | None, essential: Sequence[str]
-) -> tuple[str, Alarm | None]:
-    raised = AlarmKind.STALE if finding.stale else _ALARMS.get(finding.status)
-    if raised is None and finding.certain:
-        return finding.status, None
-    kind = raised or (AlarmKind.CONTRADICTED if finding.rule == "rival" else AlarmKind.LOST)
-    sure = finding.certain and raised is not None and finding.rule in confirming_rules()
+def _by_rules(rule: FactFinding, where: FactText, finding: Finding | None) -> tuple[str, Alarm | None]:
+    raised = AlarmKind.STALE if rule.stale else _ALARMS.get(rule.status)
+    if raised is None and rule.certain:
+        return rule.status, None
+    kind = raised or (AlarmKind.CONTRADICTED if rule.rule == "rival" else AlarmKind.LOST)
+    sure = rule.certain and raised is not None and rule.rule in confirming_rules()
+    unstated = where.essential and rule.rule == _NO_WORDS
     alarm = rule_alarm(
-        kind, turn, ruling, finding.rule, sure=sure, severe=finding.hard_stop, quote=quoted(finding),
-        reason=_missing(essential) if essential and finding.rule == _NO_WORDS else finding.reason or "unclear",
-        fact=finding.fact_id, what=finding.text,
-    )  # fmt: skip
-    return _status_of(kind) if sure else finding.status, alarm
+        kind,
+        where.turn,
+        finding,
+        rule.rule,
+        sure=sure,
+        severe=rule.hard_stop,
+        quote=quoted(rule),
+        reason=_missing(where.essential) if unstated else rule.reason or "unclear",
+        fact=rule.fact_id,
+        what=rule.text,
+    )
+    return _status_of(kind) if sure else rule.status, alarm
 
 
 def _stated(word: str) -> str:
@@ -186,24 +218,34 @@ def _quiet(state: FactState) -> FactFinding:
 
 def handover_alarms(case: Case, judgement: ConversationJudgement, deciding: frozenset[str]) -> Iterator[Alarm]:
     """Facts given wrongly in a reply that was read as a handover; what it leaves out counts for hard stops only."""
-    for about, ruling in judgement.rulings.items():
-        if ruling.kind == "fact" and len(about) > 3 and is_alarm(ruling, deciding):
-            turn = int(about[1])
-            state = next(state for state in facts_at(case, turn) if state.fact.id == about[2])
-            entry = next(point.entry for point in judgement.asked if point.about == about)
-            quiet, fact = _quiet(state), state.fact
-            _, alarm = settled_fact(quiet, turn, entry, ruling, deciding=True, essential=fact.essential, source="reply")
-            if alarm is not None and (fact.hard_stop or (alarm.kind, alarm.state) != (AlarmKind.LOST, CONFIRMED)):
-                yield alarm
+    entries = _fact_entries(judgement, source=TextKind.REPLY)
+    for key, finding in judgement.findings.items():
+        if key.kind is not Kind.FACT or not key.source or not is_alarm(finding, deciding):
+            continue
+        state = next(state for state in facts_at(case, key.turn) if state.fact.id == key.subject)
+        fact = state.fact
+        # nobody has read it where rules alone raised it: then it is as if it were stated
+        entry = entries.get(key) or entry_of(key, None, Word.RETAINED)
+        where = FactText(key.turn, essential=fact.essential, source=TextKind.REPLY)
+        _, alarm = settled_fact(_quiet(state), where, entry, finding, deciding=True)
+        if alarm is not None and (fact.hard_stop or (alarm.kind, alarm.state) != (AlarmKind.LOST, CONFIRMED)):
+            yield alarm
 
 
 # ---- the figures of a turn
 
 
-def entries_by_fact(judgement: ConversationJudgement) -> Mapping[tuple[int, str], Entry]:
+def entries_by_fact(judgement: ConversationJudgement) -> Mapping[tuple[int, str], Finding]:
     """What readings of summaries say of facts, by turn and fact."""
-    wanted = ("summary", "fact", "")
-    return {(turn, e.key): e for kind, turn, of, e in judgement.entries if (kind, e.kind, of) == wanted}
+    return {(key.turn, key.subject): entry for key, entry in _fact_entries(judgement).items()}
+
+
+def _fact_entries(judgement: ConversationJudgement, *, source: str = "") -> dict[FindingKey, Finding]:
+    entries = {}
+    for (kind, _, of), read in judgement.read:
+        if kind == TextKind.SUMMARY and of == source:
+            entries.update({entry.key: entry for entry in read if entry.kind is Kind.FACT})
+    return entries
 
 
 def score_turns(
@@ -212,11 +254,11 @@ def score_turns(
     """The figures of every turn, and the alarms on facts in its summaries."""
     turns: list[TurnAssessment] = []
     alarms: list[Alarm] = []
-    scheduled, rulings = set(scheduled_turns(len(case.turns))), judged.judgement.rulings
-    entries = entries_by_fact(judged.judgement)
-    for found, exchange in zip(judged.findings.turns, transcript.exchanges, strict=True):
+    scheduled = set(scheduled_turns(len(case.turns)))
+    opinions = FactOpinions(_fact_entries(judged.judgement), judged.judgement.findings)
+    for found, exchange in zip(judged.rules.turns, transcript.exchanges, strict=True):
         read = "fact" in deciding and exchange.has_summary
-        kept, raised = settle_summary(case, found.turn, found.facts, exchange.summary, entries, rulings, deciding=read)
+        kept, raised = settle_summary(case, found.turn, found.facts, exchange.summary, opinions, deciding=read)
         alarms += raised
         turn = score_turn(found, kept, exchange, own=case.is_own(found.turn))
         turns.append(replace(turn, scheduled=found.turn in scheduled, silent=says_nothing(visible(exchange.reply))))
@@ -230,14 +272,16 @@ def score_single(
 
     By rules where no judge that decides on facts has read it.
     """
-    reply, judged = transcript.single, judgement.single
+    reply = transcript.single
+    judged = judgement.single
     if reply is None or reply.error is not None or not transcript.exchanges:
         return None
-    turn, read = transcript.exchanges[-1].turn, judged is not None and "fact" in deciding
+    turn = transcript.exchanges[-1].turn
+    read = judged is not None and "fact" in deciding
     found = find_facts(reply.text, facts_at(case, turn), case.language)
-    entries = {(turn, entry.key): entry for entry in judged.entries} if judged is not None else {}
-    rulings = dict(judged.rulings) if judged is not None else {}
-    kept, _ = settle_summary(case, turn, found, reply, entries, rulings, deciding=read, source=SINGLE)
+    entries = {entry.key: entry for entry in judged.entries} if judged is not None else {}
+    opinions = FactOpinions(entries, judged.findings if judged is not None else {}, source=SINGLE)
+    kept, _ = settle_summary(case, turn, found, reply, opinions, deciding=read)
     best, worst = _at_both_ends(kept)
     return SingleFigures(turn, recall(best), recall(worst), read)
 

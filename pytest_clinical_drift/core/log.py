@@ -1,0 +1,39 @@
+"""The entries of a run's log. Everything that a verdict says follows from them, the transcripts and the spec."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_clinical_drift.core.findings import FindingKey
+from pytest_clinical_drift.core.words import Why
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question was due."""
+
+    key: FindingKey
+    why: Why
+    question: str
+    """Id of the question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a judge returned for a reading or a question, as it came; or why nothing came."""
+
+    voter: str
+    """Name of the judge."""
+    item: str
+    """Id of the reading or question."""
+    wording: int
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """The judge's JSON object; empty where it failed."""
+    failed: str = ""
+    """Why there is no answer: an outage or a malformed one; empty for an answer."""
+    outage: bool = False
+    """Nothing came from the judge, not even a malformed answer: it says nothing about the judge."""
+    unsent: bool = False
+    """It failed before it was sent."""
+    tokens: tuple[int, int] | None = None
+    """Of the prompt and of the answer, all attempts together; None where they were not counted."""
