@@ -154,14 +154,14 @@ class Stage:
         return [[self.scorer.score(case, self.transcripts[case.id], of, EVERYTHING)] for case, of in runs]
 
     def _judge(self, session: JudgeSession, case: Case, judge: Judge) -> JudgedConversation:
-        talk, findings = self.transcripts[case.id], self.findings[case.id]
-        procedure = session._judge(case, talk, findings)
+        findings = self.findings[case.id]
+        procedure = session._judge(case, self.transcripts[case.id], lambda *_: findings)
         answers: Any = None
         while True:
             try:
                 asks = procedure.send(answers)
             except StopIteration as ended:
-                judgement, canaries, *_ = ended.value
+                _, judgement, canaries, _ = ended.value
                 return JudgedConversation(findings, judgement, tuple(canaries))
             answers = {ask.key: judge.answer(ask) for ask in asks}
 
