@@ -20,6 +20,7 @@ import polars  # noqa: F401
 import pytest
 import scipy.special
 import scipy.stats  # noqa: F401
+from assertions import AssertionCounter, counted_helpers
 from hypothesis import settings
 
 import pytest_clinical_drift
@@ -40,6 +41,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 sys.dont_write_bytecode = True
 
+pytest.register_assert_rewrite(*counted_helpers(Path(__file__).parent))
+
 COMPILE = """
 import importlib, pkgutil, pytest_clinical_drift
 from pytest_clinical_drift.evidence.terms.lexicon import lexicon
@@ -53,6 +56,12 @@ def test_everything():
         if module.name.rpartition(".")[2] not in ("generation", "kv_pool"):  # which load torch
             importlib.import_module(module.name)
 """
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where asserts stay as they are written (--assert=plain, as for mutants), nobody can count them."""
+    if config.getoption("assertmode") == "rewrite":
+        config.pluginmanager.register(AssertionCounter())
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
