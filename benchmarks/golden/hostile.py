@@ -56,7 +56,7 @@ def _rows(*rows: dict[str, object] | str) -> str:
     return "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows)
 
 
-def _whole(case_id: str, words: object = "Fine.", turns: int = 14, **more: object) -> list[dict[str, object]]:
+def _whole(case_id: str, words: object = "Fine.", turns: int = TURNS, **more: object) -> list[dict[str, object]]:
     found = []
     for turn in range(1, turns + 1):
         for variant in ("dialogue", "summary"):

@@ -40,6 +40,7 @@ class NotANumber(Counting):
         return [float("nan") for _ in drugs]
 '''
 SLATE = File("mine", source="slate")
+SOUND = File("sound", source="slate")
 RUN = ("pytest", "--slate", "mine", *JUNIT)
 
 
@@ -61,8 +62,10 @@ def scenarios() -> list[Scenario]:
         model = ("--drift-model", f"python:my_ranker:{name}")
         found.append(Scenario(f"slate/ranker-{name}", files, ((*RUN, *model),), quick=name == "Counting"))
     found += [Scenario(f"slate/damaged-{name}", files, (*steps, RUN)) for name, steps in _damages().items()]
-    several = [step for steps in list(_damages().values())[:4] for step in (*steps, RUN)]
-    found.append(Scenario("slate/damaged-quick", files, tuple(several), quick=True))
+    several: list[tuple[str, ...]] = []
+    for name in ("rank", "no-manifest", "outcomes-of-another", "outcome-date"):
+        several += [damage("copy", "sound", "mine"), *_damages()[name], RUN]
+    found.append(Scenario("slate/damaged-quick", (*files, SOUND), tuple(several), quick=True))
     return found
 
 
