@@ -66,8 +66,11 @@ def commit_of(tree: Path) -> str:
 def write(folder: Path, found: dict[str, Any]) -> None:
     """The record of a scenario, packed; the same bytes for the same record."""
     text = json.dumps(found, separators=(",", ":"))
-    name = found["name"].replace("/", "__")
-    (folder / f"{name}.json.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
+    file_of(folder, found["name"]).write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+def file_of(folder: Path, name: str) -> Path:
+    return folder / f"{name.replace('/', '__')}.json.gz"
 
 
 def record_all(options: argparse.Namespace) -> int:
@@ -81,8 +84,10 @@ def record_all(options: argparse.Namespace) -> int:
         material = unpack(Path(name) / "frozen", shared)
         caches = Path(tempfile.gettempdir()) / "golden_caches"  # compiled modules, apart from those of the tree
         wanted = chosen(scenarios(), options.only, quick=options.quick, shared=shared is not None)
+        if options.resume:
+            wanted = [one for one in wanted if not file_of(out, one.name).exists()]
         if not wanted:
-            sys.exit("no scenario of this name (python -m benchmarks.golden list)")
+            sys.exit("nothing to record (python -m benchmarks.golden list)")
         seconds: dict[str, float] = {}
         broken: list[str] = []
         with ThreadPoolExecutor(options.jobs) as pool:
@@ -149,6 +154,7 @@ def main(arguments: list[str] | None = None) -> int:
     recording.add_argument("--only", nargs="+", default=[], metavar="GLOB", help="names of scenarios")
     recording.add_argument("--jobs", type=int, default=2)
     recording.add_argument("--quick", action="store_true", help="a part that touches every area")
+    recording.add_argument("--resume", action="store_true", help="leave out what DIR already has")
     place = Path(os.environ.get("GOLDEN_SHARED", HERE.parents[2] / "shared"))
     recording.add_argument("--shared", type=Path, default=place, help="folder of real/, subtle/ and attacks/")
     comparing = commands.add_parser("compare", help="exit 0 only where nothing but words differs")
