@@ -77,7 +77,7 @@ def main(limit: str = "2") -> int:
         tempfile.TemporaryDirectory() as name,
         llama_server(smollm2(), context=8192, parallel=1) as url,
     ):
-        settings = ("max_tokens=100", "timeout=600", "deadline=3600", "concurrency=1", "revision=Q4_1")
+        settings = ("max_tokens=100", "timeout=600", "deadline=3600", "concurrency=1")
         judge = [
             "--drift-judge",
             f"server:smollm2@{url}",
