@@ -96,7 +96,7 @@ def main() -> int:
         tempfile.TemporaryDirectory() as name,
         served(scripted=options.scripted) as url,
     ):
-        settings = ("max_tokens=100", "timeout=600", "deadline=3600", "concurrency=1", "revision=Q4_1")
+        settings = ("max_tokens=100", "timeout=600", "deadline=3600", "concurrency=1")
         judge = [
             "--drift-judge",
             f"server:smollm2@{url}",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -36,6 +38,11 @@ settings.load_profile("suite")
 # started in the background by a shell, the suite would ignore Ctrl-C, and so would every process that it starts
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# the key of stored replies is not made in the home of whoever runs the suite, nor taken from their environment
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="clinical-drift-state-")
+atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
+os.environ.pop("CLINICAL_DRIFT_STORE_KEY", None)
 
 # a module that a test writes twice within a second would be taken from its old bytecode
 os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
