@@ -20,7 +20,7 @@ MAP = PICTURE.with_suffix(".md")
 NAME = PACKAGE.name
 
 LINTER = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
-ASIDE = {"errors", "metrics", "versions", "authoring", "ranking", "plugin", "cli"}
+ASIDE = {"core", "errors", "metrics", "versions", "authoring", "ranking", "plugin", "cli"}
 """Layers that are not on the way of a conversation, so that the picture leaves them out."""
 HEAVY = {
     "torch",

@@ -17,15 +17,10 @@ from typing import Any, NamedTuple
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
 from pytest_clinical_drift.cases.faults import first_fault
-from pytest_clinical_drift.cases.files import (
-    case_files,
-    numbered_lines,
-    parse_data,
-    read_cases,
-    read_text,
-    write_atomically,
-)
+from pytest_clinical_drift.cases.files import case_files, read_cases
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
+from pytest_clinical_drift.core.files import numbered_lines, read_text, write_atomically
+from pytest_clinical_drift.core.parsing import parse_data
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.facts.fact import parse_fact
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, load_vocabulary

@@ -1,20 +1,20 @@
 """Faults of a file in sentences: file, line, the fact or turn concerned, and what to write instead."""
 
 import difflib
-import reprlib
 import typing
 from collections.abc import Iterable
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from pytest_clinical_drift.core.packaged import load_data
+from pytest_clinical_drift.core.parsing import StrictLoader
+from pytest_clinical_drift.core.text import shortened
+
 Location = tuple[str | int, ...]
 """The way to a part of a file, as pydantic counts: keys, and places in lists from 0."""
-_SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FACT = (("id", "text"), "fact")
 _ENTRIES = {
     "critical_entities": _FACT,
@@ -27,29 +27,6 @@ _ENTRIES = {
 _WHOLE = {"missing": "required field is missing", "extra_forbidden": "unknown field; remove it or correct its name"}
 """Faults that are told without the value."""
 _CLOSE = 0.75
-_BRIEF = reprlib.Repr()
-"""Bounded: with aliases, a short YAML file stands for billions of entries."""
-_BRIEF.maxlevel, _BRIEF.maxstring, _BRIEF.maxlong, _BRIEF.maxother = 2, 60, 60, 60
-
-
-class LOADER(_SAFE):  # type: ignore[misc]  # one of two classes, whichever PyYAML was built with
-    """Safe, and a key that is given twice is a fault: otherwise the last one would win without a word."""
-
-    def __init__(self, stream: str) -> None:
-        super().__init__(stream)
-        self._as_written: set[int] = set()
-
-    def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Called before anything is merged into a mapping; what `<<` brings may be given again."""
-        if id(node) not in self._as_written:
-            self._as_written.add(id(node))
-            keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-            names = [(key.tag, key.value) for key in keys]
-            for place, key in enumerate(keys):
-                if names[place] in names[:place]:
-                    twice = f"{key.value!r} is given twice"
-                    raise yaml.constructor.ConstructorError(problem=twice, problem_mark=key.start_mark)
-        super().flatten_mapping(node)
 
 
 class ReferenceFault(ValueError):
@@ -109,24 +86,9 @@ def _advice(fault: Any) -> str:
         return _WHOLE[kind]
     if kind == "value_error":
         return message.removeprefix("Value error, ")
-    known = _expectations().get(kind)  # pydantic's own words may hold braces of the file
+    known = load_data("faults").get(kind)  # pydantic's own words may hold braces of the file
     expected = known.format(**fault.get("ctx", {})) if known else message[0].lower() + message[1:]
     return f"{expected}, found {shortened(fault.get('input'))}"
-
-
-def shortened(value: Any) -> str:
-    """A value of a file, for a sentence."""
-    if value is None:
-        return "nothing"
-    shown = _BRIEF.repr(value)
-    return shown if len(shown) <= 60 else shown[:57] + "…"
-
-
-@cache
-def _expectations() -> dict[str, str]:
-    text = (resources.files("pytest_clinical_drift") / "data" / "faults.yaml").read_text(encoding="utf-8")
-    expectations: dict[str, str] = yaml.load(text, Loader=LOADER)
-    return expectations
 
 
 def _located(text: str, location: Location) -> tuple[int, str]:
@@ -136,7 +98,7 @@ def _located(text: str, location: Location) -> tuple[int, str]:
     """
     line, path = 0, ""
     try:
-        node = yaml.compose(text, Loader=LOADER)
+        node = yaml.compose(text, Loader=StrictLoader)
     except (yaml.YAMLError, ValueError, RecursionError):
         node = None
     for part in location:

@@ -9,8 +9,10 @@ from pydantic import Field, ValidationError, model_validator
 
 from pytest_clinical_drift.cases.entries import Record, Text
 from pytest_clinical_drift.cases.faults import describe_faults, placed
-from pytest_clinical_drift.cases.files import case_files, parse_data, read_text
-from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.cases.files import case_files
+from pytest_clinical_drift.core.files import read_text
+from pytest_clinical_drift.core.packaged import bundled
+from pytest_clinical_drift.core.parsing import parse_data
 from pytest_clinical_drift.errors import InputError
 
 

@@ -5,7 +5,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -13,7 +12,7 @@ from pydantic import Field, field_validator, model_validator
 from pytest_clinical_drift.cases.entries import CriticalEntity, Expect, FactUpdate, Late, Record, Text, Turn, demands_in
 from pytest_clinical_drift.cases.faults import Location, ReferenceFault, did_you_mean
 
-__all__ = ["Case", "CriticalEntity", "FactState", "FactUpdate", "Turn", "bundled", "facts_at", "facts_of", "spoken"]
+__all__ = ["Case", "CriticalEntity", "FactState", "FactUpdate", "Turn", "facts_at", "facts_of", "spoken"]
 
 
 class Reviewed(Record):
@@ -264,10 +263,3 @@ def _demands(name: str, expect: Expect, turns: range, place: Location) -> Iterat
         if wish.by is not None and wish.until is not None and wish.until < wish.by:
             text = f"{name}: {wish.text!r} holds until {wish.until}, but may be met by {wish.by}, which is later"
             yield ReferenceFault(text, (*location, "until"))
-
-
-def bundled(*parts: str) -> Path:
-    """Find a file or folder shipped with the package: inside the wheel, or beside the package in a checkout."""
-    package = Path(__file__).resolve().parent.parent
-    inside = package.joinpath("bundled", *parts)
-    return inside if inside.exists() else package.parent.joinpath(*parts)

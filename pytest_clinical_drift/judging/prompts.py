@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache, partial
 from itertools import count
 
-from pytest_clinical_drift.evidence.terms.vocabulary import load_data
+from pytest_clinical_drift.core.packaged import load_data
 from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import (

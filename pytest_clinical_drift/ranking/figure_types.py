@@ -59,7 +59,7 @@ class SlateReason:
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return coded_sentence("slate_reasons.yaml", self.code, self.values)
+        return coded_sentence("slate_reasons", self.code, self.values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from pytest_clinical_drift.cases.faults import describe_faults
-from pytest_clinical_drift.cases.files import parse_data, read_text
+from pytest_clinical_drift.core.files import read_text
+from pytest_clinical_drift.core.parsing import parse_data
 from pytest_clinical_drift.errors import InputError, not_loadable
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_clinical_drift.cases.files import file_hash
-from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.core.files import file_hash
+from pytest_clinical_drift.core.packaged import bundled
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.ranking.files import MANIFEST, SUFFIXES, SlateManifest, read_manifests, read_table
 from pytest_clinical_drift.ranking.slate import read_slates, slug

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from pytest_clinical_drift.cases.files import write_atomically
+from pytest_clinical_drift.core.files import write_atomically
 from pytest_clinical_drift.errors import InputError, SubjectError, sentence
 from pytest_clinical_drift.gate import pytest_reports
 from pytest_clinical_drift.gate.inside_pytest import name_suite

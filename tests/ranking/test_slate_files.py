@@ -13,7 +13,7 @@ import pytest
 from simulate import write_csv
 from small_slate import CANDIDATES, CREATED, LABELS, OUTCOME, OUTCOMES, PREDICTION, ROWS
 
-from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.core.packaged import bundled
 from pytest_clinical_drift.errors import InputError, MissingDependency
 from pytest_clinical_drift.ranking.files import is_known
 from pytest_clinical_drift.ranking.freezing import freeze, verify
