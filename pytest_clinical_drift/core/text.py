@@ -36,7 +36,10 @@ def shortened(value: Any) -> str:
     """A value of a file, as a sentence quotes it: bounded, and "nothing" for null."""
     if value is None:
         return "nothing"
-    return cut(_BRIEF.repr(value))
+    try:
+        return cut(_BRIEF.repr(value))
+    except ValueError:  # Python refuses to write out a number of thousands of digits (0xfff…)
+        return "a number too long to show"
 
 
 def cut(text: str) -> str:

@@ -36,4 +36,4 @@ def test_values_of_a_file_are_bounded() -> None:
     assert shortened({"turn": 3}) == "{'turn': 3}"
     assert shortened([["x" * 50] * 50] * 50).endswith("…")
     assert len(shortened([["x" * 50] * 50] * 50)) <= 60
-    assert len(shortened(10**5000)) <= 60
+    assert len(shortened({"turn": 1 << 20000})) <= 60
