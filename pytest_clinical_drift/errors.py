@@ -9,8 +9,10 @@ from typing import Any
 
 from pytest_clinical_drift.core.packaged import load_data
 
-_LONGEST, _MOST = 1000, 20
-"""Characters of a sentence that somebody is meant to read, and faults that are told at once."""
+_LONGEST = 1000
+"""Characters of one sentence."""
+_MOST = 20
+"""Faults of one file that are listed."""
 
 
 class DriftError(Exception):
@@ -25,12 +27,17 @@ class InputError(DriftError):
 
     def __str__(self) -> str:
         """Each on one line and harmless to a terminal: files, and what they hold, may be anybody's."""
-        more = [f"and {len(self.args) - _MOST} more"] if len(self.args) > _MOST else []
-        lines = []
-        for line in (*self.args[:_MOST], *more):
-            shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in " ".join(str(line).split()))
-            lines.append(shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…")
+        lines = [_harmless(line) for line in self.args[:_MOST]]
+        if len(self.args) > _MOST:
+            lines.append(f"and {len(self.args) - _MOST} more")
         return "\n".join(lines)
+
+
+def _harmless(line: object) -> str:
+    """One bounded line without control characters."""
+    text = " ".join(str(line).split())
+    shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
 
 
 class UnknownSetting(InputError):

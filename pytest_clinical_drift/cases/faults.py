@@ -48,18 +48,26 @@ def describe_faults(
 ) -> list[str]:
     """A sentence for each fault: file, line, field and what to write instead; none for what an unknown name holds."""
     faults = error.errors(include_url=False)
-    unknown = [fault["loc"][:-1] for fault in faults if fault["loc"][-1:] == ("[key]",)]
-    return [
-        _sentence(file, text, fault, model, base)
-        for fault in faults
-        if fault["loc"][-1:] == ("[key]",) or not any(fault["loc"][: len(place)] == place for place in unknown)
-    ]
+    unknown = [fault["loc"][:-1] for fault in faults if _is_unknown_name(fault)]
+
+    def is_below_unknown(fault: Any) -> bool:
+        return any(fault["loc"][: len(place)] == place for place in unknown)
+
+    told = [fault for fault in faults if _is_unknown_name(fault) or not is_below_unknown(fault)]
+    return [_sentence(file, text, fault, model, base) for fault in told]
+
+
+def _is_unknown_name(fault: Any) -> bool:
+    """Whether the fault is a key of a mapping, as pydantic marks it."""
+    return bool(fault["loc"][-1:] == ("[key]",))
 
 
 def first_fault(error: ValidationError) -> str:
     """Where in a record the first fault lies, and what it is; for records that have a line of their own."""
     fault = error.errors(include_url=False)[0]
-    return ": ".join((*([".".join(map(str, fault["loc"]))] if fault["loc"] else []), _advice(fault)))
+    if not fault["loc"]:
+        return _advice(fault)
+    return f"{'.'.join(map(str, fault['loc']))}: {_advice(fault)}"
 
 
 def placed(file: Path, text: str, location: Location) -> str:
@@ -75,13 +83,15 @@ def _sentence(file: Path, text: str, fault: Any, model: type[BaseModel], base: L
     within = tuple(part for part in fault["loc"] if not str(part).startswith(("function-", "[")))
     _, name = _located(text, (*base, *within))
     advice = _advice(fault)
-    if fault["type"] == "extra_forbidden" and (meant := did_you_mean(str(within[-1]), _fields(model, within[:-1]))):
-        advice = f"unknown field{meant}"
+    if fault["type"] == "extra_forbidden":
+        meant = did_you_mean(str(within[-1]), _fields(model, within[:-1]))
+        advice = f"unknown field{meant}" if meant else advice
     return f"{placed(file, text, (*base, *within))}: {name or 'the whole record'}: {advice}"
 
 
 def _advice(fault: Any) -> str:
-    kind, message = fault["type"], str(fault["msg"])
+    kind = fault["type"]
+    message = str(fault["msg"])
     if kind in _WHOLE:
         return _WHOLE[kind]
     if kind == "value_error":
@@ -96,7 +106,8 @@ def _located(text: str, location: Location) -> tuple[int, str]:
 
     Facts are named by id, turns by number, other entries counted from 1. JSON is near enough to YAML to be located.
     """
-    line, path = 0, ""
+    line = 0
+    path = ""
     try:
         node = yaml.compose(text, Loader=StrictLoader)
     except (yaml.YAMLError, ValueError, RecursionError):
@@ -106,13 +117,19 @@ def _located(text: str, location: Location) -> tuple[int, str]:
         line = deeper or line
         if isinstance(part, str):
             path += f".{part}" if path and not path.endswith(": ") else part
-            continue
-        before, _, holder = path.rpartition(": ")
-        keys, word = _ENTRIES.get(holder, (("id",), holder or "entry"))
-        named = [child for key in keys if isinstance(child := _child(node, key)[1], yaml.ScalarNode) and child.value]
-        name = named[0].value if named else part + 1
-        path = f"{before}: {word} {name}: " if before else f"{word} {name}: "
+        else:
+            path = _entry_named(path, part, node)
     return line, path.removesuffix(": ")
+
+
+def _entry_named(path: str, place: int, node: Any) -> str:
+    """A path down to an entry of a list: by its name, else by its number from 1."""
+    before, _, holder = path.rpartition(": ")
+    keys, word = _ENTRIES.get(holder, (("id",), holder or "entry"))
+    children = [_child(node, key)[1] for key in keys]
+    named = [child.value for child in children if isinstance(child, yaml.ScalarNode) and child.value]
+    entry = f"{word} {named[0] if named else place + 1}: "
+    return f"{before}: {entry}" if before else entry
 
 
 def _fields(model: type[BaseModel], location: Location) -> list[str]:
@@ -128,7 +145,8 @@ def _record_in(annotation: Any) -> type[BaseModel] | None:
     """The record that an annotation holds: itself, or as an entry of a list or mapping."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((record for inner in typing.get_args(annotation) if (record := _record_in(inner))), None)
+    inside = map(_record_in, typing.get_args(annotation))
+    return next(filter(None, inside), None)
 
 
 def _child(node: Any, part: str | int) -> tuple[int, Any]:

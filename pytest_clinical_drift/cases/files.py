@@ -64,7 +64,8 @@ def readable_cases(path: Path) -> tuple[list[Case], list[tuple[str, InputError]]
 def by_patient(cases: Sequence[Case]) -> tuple[list[Case], int]:
     """Cases that share an intake are about one patient, whatever persona they name; and how many joined another's."""
     first: dict[str, Case] = {}
-    kept, joined = [], 0
+    kept: list[Case] = []
+    joined = 0
     for case in cases:
         leader = first.setdefault(" ".join(case.patient_summary.casefold().split()), case)
         alike = leader.independence_group == case.independence_group
@@ -96,32 +97,42 @@ def case_files(path: Path) -> list[Path]:
 
 def read_cases(file: Path) -> list[Case]:
     """The cases of one file: ours holds one, the original's a list of them."""
-    text, cases = read_text(file), []
-    for base, entry in _entries(file, parse_data(file, text)):
-        if not isinstance(entry, dict):
-            wanted = "a mapping with id, patient_summary, critical_entities and turns"
-            raise InputError(f"{file}: expected {wanted}, found {shortened(entry)}")
-        try:
-            case = Case.model_validate(entry)
-        except ValidationError as error:
-            raise InputError(*describe_faults(file, text, error, Case, base)) from None
-        for turn in case.turns:
-            # a case file that carries the mark would hide its own turns from the figures
-            if turn.interlude is not None:
-                where = placed(file, text, (*base, "turns", turn.turn - 1, "interlude"))
-                why = "interlude is set by stretched runs (--drift-turns); remove it"
-                raise InputError(f"{where}: turn {turn.turn}: {why}")
-        cases.append(case)
+    text = read_text(file)
+    cases = [_read_case(file, text, base, entry) for base, entry in _entries(file, parse_data(file, text))]
     if not cases:
         raise InputError(f"{file}: no case found in it")
     return cases
 
 
+def _read_case(file: Path, text: str, base: Location, entry: Any) -> Case:
+    if not isinstance(entry, dict):
+        wanted = "a mapping with id, patient_summary, critical_entities and turns"
+        raise InputError(f"{file}: expected {wanted}, found {shortened(entry)}")
+    try:
+        case = Case.model_validate(entry)
+    except ValidationError as error:
+        raise InputError(*describe_faults(file, text, error, Case, base)) from None
+    for turn in case.turns:
+        # a case file that carries the mark would hide its own turns from the figures
+        if turn.interlude is not None:
+            where = placed(file, text, (*base, "turns", turn.turn - 1, "interlude"))
+            why = "interlude is set by stretched runs (--drift-turns); remove it"
+            raise InputError(f"{where}: turn {turn.turn}: {why}")
+    return case
+
+
 def _entries(file: Path, data: Any) -> Iterator[tuple[Location, Any]]:
-    if not isinstance(data, list) and not (isinstance(data, dict) and "cases" in data):
+    """The records of a file with their places: one of ours, or the original's list of them."""
+    base: Location
+    if isinstance(data, list):
+        base = ()
+        entries = data
+    elif isinstance(data, dict) and "cases" in data:
+        base = ("cases",)
+        entries = data["cases"]
+    else:
         yield (), data
         return
-    base, entries = ((), data) if isinstance(data, list) else (("cases",), data["cases"])
     if not isinstance(entries, list):
         raise InputError(f"{file}: 'cases' must be a list of cases, found {shortened(entries)}")
     for at, entry in enumerate(entries):
@@ -166,6 +177,21 @@ def sign_case(file: Path, *, by: str, role: str, when: datetime.date) -> Case:
     for option, value in (("--by", by), ("--role", role)):
         if not value.strip():
             raise InputError(f"{option} is empty; write who signs")
+    fields = {"by": by.strip(), "role": role.strip(), "when": when.isoformat(), "hash": case_hash(_only_case(file))}
+    lines = [f"  {name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
+    text = "\n".join((_without_signature(file).rstrip(), "reviewed:", *lines, ""))
+    data = parse_data(file, text)
+    if "cases" in data:
+        raise InputError(f"{file}: {_FORM}")
+    case = Case.model_validate(data)
+    if not signed(case):
+        raise InputError(f"{file}: {_FORM}")
+    file.write_text(text, encoding="utf-8")
+    return case
+
+
+def _only_case(file: Path) -> Case:
+    """The case of a YAML file that holds one."""
     if file.is_dir():
         raise InputError(f"{file}: is a folder; sign one case file at a time")
     if file.suffix == ".json":
@@ -173,19 +199,16 @@ def sign_case(file: Path, *, by: str, role: str, when: datetime.date) -> Case:
     cases = read_cases(file)
     if len(cases) != 1:
         raise InputError(f"{file}: holds {len(cases)} cases; only a file with one case can be signed")
+    return cases[0]
+
+
+def _without_signature(file: Path) -> str:
+    """The text of a case file without an earlier signature."""
     text = read_text(file)
     root = yaml.compose(text, Loader=StrictLoader)
     if not isinstance(root, yaml.MappingNode) or root.flow_style:
         raise InputError(f"{file}: {_FORM}")
     for key, value in root.value:
         if key.value == "reviewed":
-            text = text[: key.start_mark.index] + text[value.end_mark.index :].lstrip("\n")
-            break
-    fields = {"by": by.strip(), "role": role.strip(), "when": when.isoformat(), "hash": case_hash(cases[0])}
-    lines = (f"  {name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items())
-    text = "\n".join((text.rstrip(), "reviewed:", *lines, ""))
-    data = parse_data(file, text)
-    if "cases" in data or not signed(case := Case.model_validate(data)):
-        raise InputError(f"{file}: {_FORM}")
-    file.write_text(text, encoding="utf-8")
-    return case
+            return text[: key.start_mark.index] + text[value.end_mark.index :].lstrip("\n")
+    return text

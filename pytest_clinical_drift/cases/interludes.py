@@ -13,6 +13,7 @@ from pytest_clinical_drift.cases.files import case_files
 from pytest_clinical_drift.core.files import read_text
 from pytest_clinical_drift.core.packaged import bundled
 from pytest_clinical_drift.core.parsing import parse_data
+from pytest_clinical_drift.core.text import listed
 from pytest_clinical_drift.errors import InputError
 
 
@@ -34,7 +35,7 @@ class Thread(Record):
     def _about_another_person(self) -> Self:
         lacking = [name for name in ("person", "entries") if not getattr(self, name)]
         if self.type == "interference" and lacking:
-            raise ValueError(f"an interference needs {' and '.join(lacking)}")
+            raise ValueError(f"an interference needs {listed(lacking)}")
         if self.type != "interference" and len(lacking) < 2:
             raise ValueError("person and entries belong to threads of type interference")
         return self

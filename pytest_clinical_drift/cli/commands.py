@@ -3,6 +3,7 @@
 import datetime
 import shlex
 import shutil
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -99,16 +100,16 @@ def plans(path: Path, *, output: Path, linked: Path | None, nli: str, into_cases
         raise InputError(f"{output}: lies among the cases and would be read as one; choose another --output")
     if linked:
         encoder = CrossEncoder(nli, option="--nli FOLDER")
-        rows, known = read_reasoning(linked), links(path)
-        made = make_plans(cases, rows, known, lambda pairs: encoder.probabilities(pairs, ENTAILMENT)[0])
+        rows = read_reasoning(linked)
+        made = make_plans(cases, rows, links(path), lambda pairs: encoder.probabilities(pairs, ENTAILMENT)[0])
     else:
         made = make_plans(cases)
     if not made:
         say(f"nothing to write: every case has a target plan ({len(cases)})")
         return 0
     write_plans(made, output, verifier=f"nli:{nli}" if linked else None)
-    counts = ", ".join(f"{sum(plan.source == kind for plan in made)} {kind}" for kind in ("linked", "rules"))
-    say(f"{len(made)} plans written to {output} ({counts})")
+    by_source = Counter(plan.source for plan in made)
+    say(f"{len(made)} plans written to {output} ({by_source['linked']} linked, {by_source['rules']} rules)")
     if into_cases:
         for file in add_plans(path, {plan.case_id: plan.text for plan in made}):
             say(f"target_plan added to {file}")
