@@ -73,13 +73,14 @@ def new(case_id: str, *, out: Path | str, say: Say) -> int:
 
 
 def validate(path: Path, *, say: Say) -> int:
+    from pytest_clinical_drift.authoring import Level
     from pytest_clinical_drift.authoring.lint import SCHEMA, lint_path
 
     remarks, text = lint_path(path)
     say(text)
     if any(remark.place == SCHEMA for remark in remarks):
         return BAD_INPUT
-    return 1 if any(remark.level == "error" for remark in remarks) else 0
+    return 1 if any(remark.level == Level.ERROR for remark in remarks) else 0
 
 
 def sign_case(case: Path, *, by: str, role: str, say: Say) -> int:
