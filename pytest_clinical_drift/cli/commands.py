@@ -126,11 +126,21 @@ def agreement(first: Path, second: Path, *, third: Path | None, say: Say) -> int
     return 0
 
 
-def freeze(predictions: Path, *, out: Path, param: list[str], say: Say, **given: Any) -> int:
+def freeze(
+    predictions: Path,
+    *,
+    out: Path,
+    param: list[str],
+    candidates: Path | None,
+    labels: Path | None,
+    say: Say,
+    **given: Any,
+) -> int:
     from pytest_clinical_drift.gate.settings import read_pairs
-    from pytest_clinical_drift.ranking.freezing import freeze
+    from pytest_clinical_drift.ranking.freezing import SlateSources, freeze
 
-    manifest = freeze(predictions, out, parameters=read_pairs(param, "--param"), **given)
+    sources = SlateSources(predictions, candidates, labels)
+    manifest = freeze(sources, out, parameters=read_pairs(param, "--param"), **given)
     say(f"frozen: {out}\nsha256 {manifest.sha256}\nkeep this hash elsewhere: verify --sha256 proves against it")
     return 0
 
