@@ -167,10 +167,13 @@ def _dose(fact: CriticalEntity, amount: Amount, per_day: float | None, ranges: S
     if not any(_is_within(amount, dose) for dose in usual):
         ranged = [f"{dose.entry['min']:g} to {dose.entry['max']:g} {dose.entry['unit']}" for dose in usual]
         yield warning(fact.id, f"{told} lies outside the usual {' or '.join(ranged)}")
-        return
-    if not per_day:
-        return
-    often = f"{told} {per_day:g} times a day"
+    elif per_day:
+        yield from _daily_dose(fact, amount, per_day, usual)
+
+
+def _daily_dose(fact: CriticalEntity, amount: Amount, per_day: float, usual: Sequence[_UsualDose]) -> Remarks:
+    unit = amount.unit.name if amount.unit is not None else ""
+    often = f"{fact.text!r}: {amount.value:g} {unit} {per_day:g} times a day"
     if per_day >= _DAILY and not any(_is_daily(dose) for dose in usual):
         yield error(fact.id, f"{often}, where the usual frequency is {usual[0].entry['frequency']}")
     elif all("max_daily" in dose.entry for dose in usual):

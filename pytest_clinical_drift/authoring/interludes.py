@@ -175,12 +175,7 @@ def _own(case: Case) -> _Own:
     for entry in entries:
         forbidden += [wish.text for wish in entry.expect.must_not]
         demanded += [wish.text for wish in entry.expect.must]
-    statements: list[str] = []
-    for fact in facts:
-        statements += [fact.text, *fact.aliases]
-    for turn in case.turns:
-        statements += [update.becomes for update in turn.updates if update.becomes]
-    statements += [*forbidden, *demanded]
+    statements = [*_told(case), *forbidden, *demanded]
     reactions = [fact.text for fact in facts if fact.kind in _REACTIONS]
     opening = _OPENING.match(case.patient_summary)
     return _Own(
@@ -192,6 +187,16 @@ def _own(case: Case) -> _Own:
     )
 
 
+def _told(case: Case) -> list[str]:
+    """What facts and their changes say."""
+    texts: list[str] = []
+    for fact, _ in facts_of(case):
+        texts += [fact.text, *fact.aliases]
+    for turn in case.turns:
+        texts += [update.becomes for update in turn.updates if update.becomes]
+    return texts
+
+
 def spares(case: Case) -> Callable[[Thread], bool]:
     """Whether a thread leaves the case alone: it names nothing of its facts, of what is forbidden or demanded.
 
@@ -199,32 +204,36 @@ def spares(case: Case) -> Callable[[Thread], bool]:
     the class is forbidden or the patient reacts to it.
     """
     own = _own(case)
-    words = load_vocabulary("word_sets")["interludes"]
+    return lambda thread: _names_nothing_of(own, thread) and _is_about_others(own, thread) and _is_new(own, thread)
 
-    def names_nothing_of(thread: Thread) -> bool:
-        named = _named(*thread.messages, *thread.entries)
-        # a measure says something by itself only with its value
-        shared = [concept for concept in named.concepts & own.named.concepts if concept.kind != MEASURE]
-        refused = any(concept.ancestors & own.refused or concept.id in own.refused for concept in named.concepts)
-        generic = all(concept.id in words["generic"] for concept in shared)
-        return generic and not refused and named.values.isdisjoint(own.named.values)
 
-    def is_about_others(thread: Thread) -> bool:
-        people = {name for name in _capitalised(thread.person or "") if name.lower() not in words["titles"]}
-        mentioned = _capitalised(" ".join(thread.messages))
-        return people.isdisjoint(own.capitalised) and own.patient.isdisjoint(mentioned)
+def _names_nothing_of(own: _Own, thread: Thread) -> bool:
+    """The thread shares only generic concepts with the case, no value and nothing that is refused."""
+    named = _named(*thread.messages, *thread.entries)
+    generic = load_vocabulary("word_sets")["interludes"]["generic"]
+    # a measure says something by itself only with its value
+    shared = [concept for concept in named.concepts & own.named.concepts if concept.kind != MEASURE]
+    if not all(concept.id in generic for concept in shared):
+        return False
+    refused = any(concept.ancestors & own.refused or concept.id in own.refused for concept in named.concepts)
+    return not refused and named.values.isdisjoint(own.named.values)
 
-    def repeats_no_statement(thread: Thread) -> bool:
-        for message in thread.messages:
-            stems = content_stems(message)
-            if any(wording <= stems for wording in own.wordings):
-                return False
-        return True
 
-    def leaves_alone(thread: Thread) -> bool:
-        return names_nothing_of(thread) and is_about_others(thread) and repeats_no_statement(thread)
+def _is_about_others(own: _Own, thread: Thread) -> bool:
+    """The thread's person is not named in the case, and the patient is not named in the thread."""
+    titles = load_vocabulary("word_sets")["interludes"]["titles"]
+    people = {name for name in _capitalised(thread.person or "") if name.lower() not in titles}
+    mentioned = _capitalised(" ".join(thread.messages))
+    return people.isdisjoint(own.capitalised) and own.patient.isdisjoint(mentioned)
 
-    return leaves_alone
+
+def _is_new(own: _Own, thread: Thread) -> bool:
+    """No message of the thread has all the words of a statement of the case."""
+    for message in thread.messages:
+        stems = content_stems(message)
+        if any(wording <= stems for wording in own.wordings):
+            return False
+    return True
 
 
 def near(case: Case) -> Callable[[Thread], tuple[str, ...]]:

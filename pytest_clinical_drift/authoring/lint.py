@@ -66,17 +66,8 @@ def lint_cases(cases: Sequence[Case]) -> tuple[list[Remark], dict[str, Nearest]]
     """Remarks on cases and on pairs that are too alike; of each sort the most similar pair, with its similarity."""
     remarks = list(chain.from_iterable(map(lint_case, cases)))
     remarks += _shared_personas(cases)
-    whole = [" ".join((case.patient_summary, *(turn.message for turn in case.turns))) for case in cases]
-    messages: list[Compared] = []
-    for case in cases:
-        messages += [Compared(case.id, place, entry.message) for place, _, entry in spoken(case)]
-    compared = {
-        "cases": [Compared(case.id, "case", text) for case, text in zip(cases, whole, strict=True)],
-        "patient summaries": [Compared(case.id, "patient_summary", case.patient_summary) for case in cases],
-        _MESSAGES: messages,
-    }
     nearest: dict[str, Nearest] = {}
-    for what, texts in compared.items():
+    for what, texts in _compared(cases).items():
         names = [f"{one.case_id} {one.place}" if what == _MESSAGES else one.case_id for one in texts]
         pairs = similarities([one.text for one in texts])
         for first, second, similarity in pairs:
@@ -88,6 +79,22 @@ def lint_cases(cases: Sequence[Case]) -> tuple[list[Remark], dict[str, Nearest]]
             first, second, similarity = pairs[0]
             nearest[what] = Nearest(similarity, names[first], names[second])
     return remarks, nearest
+
+
+def _compared(cases: Sequence[Case]) -> dict[str, list[Compared]]:
+    """The texts of each sort that are compared with each other."""
+    messages: list[Compared] = []
+    for case in cases:
+        messages += [Compared(case.id, place, entry.message) for place, _, entry in spoken(case)]
+    return {
+        "cases": [Compared(case.id, "case", _whole_text(case)) for case in cases],
+        "patient summaries": [Compared(case.id, "patient_summary", case.patient_summary) for case in cases],
+        _MESSAGES: messages,
+    }
+
+
+def _whole_text(case: Case) -> str:
+    return " ".join((case.patient_summary, *(turn.message for turn in case.turns)))
 
 
 def _shared_personas(cases: Sequence[Case]) -> Remarks:

@@ -13,6 +13,7 @@ from pytest_clinical_drift.cases.entries import (
     CriticalEntity,
     DemandKind,
     Expect,
+    Expectation,
     FactUpdate,
     Late,
     Record,
@@ -301,9 +302,8 @@ def _new_fact(known: dict[str, str], fact: CriticalEntity, place: Location) -> I
 def _demands(name: str, expect: Expect, turns: range, place: Location) -> Iterator[ReferenceFault]:
     """Only a must has by, ask or admit_unknown; by and until name turns from this one to the last, late has none."""
     for kind, wish, location in demands_in(expect, place):
-        for field in ("by", "ask", "admit_unknown"):
-            if kind == DemandKind.MUST_NOT and getattr(wish, field) is not None:
-                yield ReferenceFault(f"{name}: a must_not has no {field!r}; write it under must", (*location, field))
+        if kind == DemandKind.MUST_NOT:
+            yield from _fields_of_must(name, wish, location)
         for field, value in (("by", wish.by), ("until", wish.until)):
             if value is not None and value not in turns:
                 known = f"turns {turns[0]} to {turns[-1]}" if turns else "its turns: it has none"
@@ -312,3 +312,10 @@ def _demands(name: str, expect: Expect, turns: range, place: Location) -> Iterat
         if wish.by is not None and wish.until is not None and wish.until < wish.by:
             text = f"{name}: {wish.text!r} holds until {wish.until}, but may be met by {wish.by}, which is later"
             yield ReferenceFault(text, (*location, "until"))
+
+
+def _fields_of_must(name: str, wish: Expectation, place: Location) -> Iterator[ReferenceFault]:
+    """Fields of a must_not that belong to a must."""
+    for field in ("by", "ask", "admit_unknown"):
+        if getattr(wish, field) is not None:
+            yield ReferenceFault(f"{name}: a must_not has no {field!r}; write it under must", (*place, field))

@@ -66,16 +66,20 @@ def rounded(value: float | None, spec: str = ".2f", limits: Iterable[float] = ()
     whole = float(round(value))
     if abs(value - whole) <= _EXACT:
         value = whole + 0.0  # never "-0.00"
-    boundaries = [*limits]
-    if abs(whole) <= 1:
-        boundaries.append(whole)
+    boundaries = [*limits, whole] if abs(whole) <= 1 else [*limits]
     sides = [_side(value, boundary) for boundary in boundaries]
     for digits in range(int(form["digits"] or 6), _MOST_DIGITS):
         text = format(value, f"{form['sign']}.{digits}{form['form']}")
-        shown = float(text.rstrip("%")) / (100 if form["form"] == "%" else 1)
-        if [_side(shown, boundary) for boundary in boundaries] == sides:
+        if [_side(_as_shown(text), boundary) for boundary in boundaries] == sides:
             break
     return text
+
+
+def _as_shown(text: str) -> float:
+    """The number that a reader sees."""
+    if text.endswith("%"):
+        return float(text.rstrip("%")) / 100
+    return float(text)
 
 
 def _side(value: float, limit: float) -> int:

@@ -118,11 +118,12 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
     def groups(self, session: pytest.Session) -> list[pytest.Item]:
         items: list[pytest.Item] = []
         for slug, slate in self.run.slates.items():
-            metrics = [
-                name for name in slate.tests if not self.selection or f"{PREFIX}/{slug}::{name}" in self.selection
-            ]
+            metrics = [name for name in slate.tests if self._is_selected(f"{PREFIX}/{slug}::{name}")]
             items += [SlateItem.from_parent(session, plugin=self, slug=slug, metric=metric) for metric in metrics]
         return items
+
+    def _is_selected(self, test_id: str) -> bool:
+        return not self.selection or test_id in self.selection
 
     def mark(self, report: Any, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         if isinstance(item, SlateItem):

@@ -107,12 +107,9 @@ def temporal_auc(ranker: Ranker, labels: Sequence[LabelledPair]) -> Figure:
     Negatives often carry no year: half of them, chosen by their names, are learnt from, the others are tested on.
     Positives without a year take no part.
     """
-    train: list[LabelledPair] = []
-    test: list[LabelledPair] = []
-    for pair in labels:
-        if pair.year is not None or pair.label == 0:
-            is_tested = _digest(pair) % 2 if pair.year is None else pair.year > CUTOFF
-            (test if is_tested else train).append(pair)
+    dated = [pair for pair in labels if pair.year is not None or pair.label == 0]
+    test = [pair for pair in dated if _is_later(pair)]
+    train = [pair for pair in dated if not _is_later(pair)]
     if not any(pair.label > 0 for pair in test):
         return Figure.undefined(SlateCode.NOTHING_AFTER, len(test), cutoff=CUTOFF)
     scores = _fit_and_score(ranker, train, test)
@@ -123,6 +120,13 @@ def temporal_auc(ranker: Ranker, labels: Sequence[LabelledPair]) -> Figure:
         chosen = (year == each) | ((year == 0) & ~positive)
         per_year[str(each)] = auc(scores[chosen], positive[chosen]).value
     return replace(auc(scores, positive), per_year=per_year)
+
+
+def _is_later(pair: LabelledPair) -> bool:
+    """After the cutoff; a pair without a year falls on either side by its names."""
+    if pair.year is None:
+        return _digest(pair) % 2 == 1
+    return pair.year > CUTOFF
 
 
 def _by_disease(pairs: Sequence[LabelledPair]) -> dict[str, list[LabelledPair]]:
