@@ -71,7 +71,7 @@ def _cleared(messages: list[dict[str, str]]) -> str:
 
 
 def _ids(shown: str, after: str) -> list[str]:
-    return re.findall(rf'^- id "([^"]+)"{after}', shown, re.M)
+    return re.findall(rf'^- id "([^"]+)"{after}', shown, re.MULTILINE)
 
 
 Talks = list[tuple[Case, Transcript]]

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_clinical_drift.authoring.facts import refuse_untold_facts
 from pytest_clinical_drift.authoring.interludes import stretch
 from pytest_clinical_drift.authoring.replies import refuse_unknown_terms
-from pytest_clinical_drift.cases.files import LONG, bundled_cases, by_patient, hash_cases, load_cases, read_text
+from pytest_clinical_drift.cases.files import LONG, bundled_cases, by_patient, hash_cases, load_cases
 from pytest_clinical_drift.cases.interludes import hash_interludes, load_interludes
 from pytest_clinical_drift.cases.model import Case, signed
 from pytest_clinical_drift.cases.sharding import cases_of_shard
@@ -18,6 +18,7 @@ from pytest_clinical_drift.conversation.progress import Progress
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
 from pytest_clinical_drift.conversation.scheduler import Plan
 from pytest_clinical_drift.conversation.seals import own_sealer
+from pytest_clinical_drift.core.files import read_text
 from pytest_clinical_drift.errors import FailureCode, InputError, SubjectError, failure
 from pytest_clinical_drift.evidence.entities import load_extractor
 from pytest_clinical_drift.gate.settings import Settings

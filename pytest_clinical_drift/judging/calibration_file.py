@@ -13,7 +13,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ValidationError
 
 from pytest_clinical_drift.cases.faults import first_fault
-from pytest_clinical_drift.cases.files import read_text, write_atomically
+from pytest_clinical_drift.core.files import read_text, write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.judging.measuring import SHARES, Measurement, Tally

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.cases.files import file_hash
+from pytest_clinical_drift.core.files import file_hash
 from pytest_clinical_drift.errors import InputError, MissingDependency, SubjectError
 from pytest_clinical_drift.subjects.base import set_option
 from pytest_clinical_drift.transcript import Message

@@ -24,7 +24,7 @@ from pytest_clinical_drift.subjects.server_http import (
     refuse_another_revision,
     served_models,
 )
-from pytest_clinical_drift.transcript import Message, Reply
+from pytest_clinical_drift.transcript import Message, Purpose, Reply, Role
 
 _DECODING: dict[str, type] = {
     **dict.fromkeys(("max_tokens", "seed", "top_k"), int),
@@ -58,7 +58,7 @@ _FIRST_PATIENCE = 40.0
 _UNSENT = (FailureCode.DEADLINE, FailureCode.SERVER_SILENT)
 """Of a request that waited in vain for its turn."""
 _GREETINGS, _PAUSE, _HELLO_TOKENS = 3, 0.3, 16
-_HELLO = (Message("user", "Please answer with the word ready."),)
+_HELLO = (Message(Role.USER, "Please answer with the word ready."),)
 
 
 class ServerSubject(Subject):
@@ -214,7 +214,7 @@ class ServerSubject(Subject):
 
     async def _place(self, request: Request) -> int:
         """The limiter's leave to ask; not for ever: a server that is silent for a whole deadline is down."""
-        probe = request.purpose == "summary"
+        probe = request.purpose == Purpose.SUMMARY
         # conversations advance together; a reply goes before the summary that runs beside it
         priority = (request.turn + probe, int(probe))
         while (patience := self._silence_left()) > 0:

@@ -7,12 +7,11 @@ import math
 import re
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from importlib import resources
 from typing import Any
 
 import httpx2
-import yaml
 
+from pytest_clinical_drift.core.packaged import load_data
 from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
 from pytest_clinical_drift.subjects.base import is_digest
 from pytest_clinical_drift.subjects.server_access import Address
@@ -135,7 +134,7 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
 
 async def ask_about_itself(client: httpx2.AsyncClient, address: Address) -> dict[str, Any]:
     """Version and flags, for the record of a run; an empty mapping when it says nothing."""
-    wanted = yaml.safe_load(resources.files("pytest_clinical_drift").joinpath("data/server_info.yaml").read_bytes())
+    wanted = load_data("server_info")
     models, *answers = await asyncio.gather(
         served_models(client, address), *(_get(client, address.root + place) for place in wanted["places"])
     )

@@ -16,8 +16,8 @@ import pytest
 import yaml
 from small_project import ARGUMENTS, Project
 
-from pytest_clinical_drift.cases.files import parse_data
-from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.core.packaged import bundled
+from pytest_clinical_drift.core.parsing import parse_data
 
 MODEL = ("--model", "python:model:make")
 

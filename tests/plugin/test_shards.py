@@ -15,8 +15,8 @@ from sharded import JUDGE, calibrate, junit, merge, parts, record, run_shards, w
 from small_project import ARGUMENTS, Project
 
 from pytest_clinical_drift.cases.files import bundled_cases
-from pytest_clinical_drift.cases.model import bundled as bundled_file
 from pytest_clinical_drift.cli import main
+from pytest_clinical_drift.core.packaged import bundled as bundled_file
 from pytest_clinical_drift.results.files import read_results
 from pytest_clinical_drift.results.inputs import manifest_hash
 

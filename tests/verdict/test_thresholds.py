@@ -9,7 +9,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.core.packaged import bundled
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.verdict.bands import PRIMARY, Limit, MetricLimits
 from pytest_clinical_drift.verdict.metric_table import METRICS
