@@ -15,11 +15,11 @@ from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
 from pytest_clinical_drift.cases.timeline import probed_turns
 from pytest_clinical_drift.core.findings import Finding
 from pytest_clinical_drift.core.log import Answer
+from pytest_clinical_drift.core.packaged import load_data
 from pytest_clinical_drift.core.words import Kind, State, TextKind, Word
 from pytest_clinical_drift.evidence.advice.breach import forbidden_by
 from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
-from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.answers import UNSURE, same_words, words_of
 from pytest_clinical_drift.judging.due import Due, TextRead, raised_by_reading
 from pytest_clinical_drift.judging.entries import raised

@@ -21,7 +21,7 @@ from pytest_clinical_drift.judging.protocol import EVERYTHING, Feed, JudgeReques
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import PDSQI, Reading
 from pytest_clinical_drift.subjects.base import Identity, Request, RunStopped, Subject
-from pytest_clinical_drift.transcript import Message, Reply, Usage
+from pytest_clinical_drift.transcript import Message, Purpose, Reply, Role, Usage
 
 ATTEMPTS = 3
 """How often a judge is asked for an answer in the right form."""
@@ -49,7 +49,7 @@ def interview(asked: JudgeRequest) -> Interview:
     messages = messages_for(item, asked.wording)
     used: list[Usage] = []
     for attempt in count():
-        reply = yield Request(name, attempt, item.turn, "dialogue", messages, schema=schema)
+        reply = yield Request(name, attempt, item.turn, Purpose.DIALOGUE, messages, schema=schema)
         used.append(reply.usage)
         text = strip_reasoning(reply.text)
         last = attempt + 1 >= ATTEMPTS
@@ -59,7 +59,7 @@ def interview(asked: JudgeRequest) -> Interview:
             answer = read_text(asked, text, last=last, cut=bool(reply.truncated))
         if not answer.failed or reply.error is not None or last:
             break
-        messages = (*messages, Message("assistant", text or "(nothing)"), Message("user", correction(item)))
+        messages = (*messages, Message(Role.ASSISTANT, text or "(nothing)"), Message(Role.USER, correction(item)))
     return replace(answer, tokens=_total(used))
 
 

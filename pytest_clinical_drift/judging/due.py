@@ -12,13 +12,13 @@ from pytest_clinical_drift.cases.entries import GRADES
 from pytest_clinical_drift.cases.model import Case, facts_at, facts_of
 from pytest_clinical_drift.cases.timeline import Demand, demands_at, probed_turns
 from pytest_clinical_drift.core.findings import Finding, FindingKey, Opinion
+from pytest_clinical_drift.core.packaged import load_data
 from pytest_clinical_drift.core.words import Kind, State, TextKind, Why, Word
 from pytest_clinical_drift.evidence.advice.breach import ReplyFinding
 from pytest_clinical_drift.evidence.facts.outcome import ABSENT, CONTRADICTED
 from pytest_clinical_drift.evidence.findings import Findings
 from pytest_clinical_drift.evidence.terms.language import NOT_ENGLISH
 from pytest_clinical_drift.evidence.terms.lexicon import find_terms
-from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE, words_of
 from pytest_clinical_drift.judging.entries import entry_of, raised
 from pytest_clinical_drift.judging.questions import Question, question_for
@@ -106,10 +106,7 @@ def all_due(
             why = _why_of(entry)
             if why is None and confirms is not None:
                 why = Why.RULE
-            if why is None and hard_stops and key in always:
-                why = Why.DUE
-            if why is None and key in rules.doubted:
-                why = Why.QUOTE
+            why = why or _why_anyway(key, always if hard_stops else set(), rules.doubted)
             known = due.get(key)
             if why is None or (known is not None and _gravity(why, entry) <= _gravity_of(known.finding)):
                 continue
@@ -118,17 +115,27 @@ def all_due(
     for key, confirms in left.items():  # no reading has an entry for a pair of distant replies
         window = _window_with(read, key)
         if window is not None:
-            entry = _listed_nowhere(key, reader)
-            due[key] = due_on(window, entry, Why.RULE, turns, rule_confirms=confirms)
+            due[key] = due_on(window, _listed_nowhere(key, reader), Why.RULE, turns, rule_confirms=confirms)
     probes = sorted({r.turn for r, _ in read if r.kind == TextKind.SUMMARY and not r.source})
     for row in _rows(due.values(), probes):
-        # asked about themselves: the first and the last, what is due, and whatever no reading could be made of
-        between = [one for one in row[1:-1] if one.finding.why in (Why.READING, Why.RULE)]
-        between = [one for one in between if one.key.turn != case.t10_turn and not _is_due(one.key, always)]
+        between = _between(row, case.t10_turn, always)
         leading = tuple(one.key for one in row if one not in between)
         for one in between:
             due[one.key] = Due(replace(one.finding, follows=leading), one.question)
     return list(due.values())
+
+
+def _why_anyway(key: FindingKey, always: set[FindingKey], doubted: frozenset[FindingKey]) -> Why | None:
+    """Why something is asked about that nothing raised."""
+    if key in always:
+        return Why.DUE
+    return Why.QUOTE if key in doubted else None
+
+
+def _between(row: Sequence[Due], t10_turn: int, always: set[FindingKey]) -> list[Due]:
+    """What follows the others of a row: all but the first, the last, what is due, and what no reading could see."""
+    between = [one for one in row[1:-1] if one.finding.why in (Why.READING, Why.RULE)]
+    return [one for one in between if one.key.turn != t10_turn and not _is_due(one.key, always)]
 
 
 def _listed_nowhere(key: FindingKey, reader: str) -> Finding:

@@ -13,11 +13,13 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import KINDS
 from pytest_clinical_drift.judging.questions import Question, answered
 from pytest_clinical_drift.judging.readings import READINGS, Reading
-from pytest_clinical_drift.subjects.base import Identity
+from pytest_clinical_drift.subjects.base import Identity, is_digest
 
 RULES = "rules"
 EVERYTHING = frozenset((*KINDS, *READINGS))
 """Kinds of a judge that reads texts and answers single questions."""
+UNPROVEN_DAYS = 30
+"""So long answers and calibration of a judge count whose identity is not proven: its name may be another's tomorrow."""
 
 
 Item = Question | Reading
@@ -106,7 +108,7 @@ class OneByOne(ABC):
 
     def identity(self) -> Identity:
         revision = self._settings.get("revision")
-        return Identity(self.name, revision, proven=revision is not None, settings=self._settings)
+        return Identity(self.name, revision, proven=is_digest(revision), settings=self._settings)
 
     def work(self, feed: Feed) -> None:
         while not feed.stopped:

@@ -15,9 +15,10 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from pytest_clinical_drift.cases.faults import first_fault
-from pytest_clinical_drift.cases.files import JSONFault, parse_json, write_atomically
+from pytest_clinical_drift.core.files import write_atomically
 from pytest_clinical_drift.core.findings import FindingKey
 from pytest_clinical_drift.core.log import Answer, Asked
+from pytest_clinical_drift.core.parsing import JSONFault, parse_json
 from pytest_clinical_drift.core.words import Why
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.for_reviewers import JudgedConversation
@@ -47,11 +48,12 @@ class ConversationLog:
 def log_of(group: Group, judged: JudgedConversation) -> ConversationLog:
     """What a run keeps of a judged conversation."""
     case_id, repeat = group
-    asked = []
-    for finding in judged.judgement.findings.values():
-        if finding.why is not None:
-            asked.append(Asked(finding.key, finding.why, finding.question))
-    return ConversationLog(case_id, repeat, tuple(asked), judged.answers, judged.canary_answers)
+    asked = tuple(
+        Asked(finding.key, finding.why, finding.question)
+        for finding in judged.judgement.findings.values()
+        if finding.why is not None
+    )
+    return ConversationLog(case_id, repeat, asked, judged.answers, judged.canary_answers)
 
 
 def logs_of(judged: Mapping[Group, JudgedConversation]) -> list[ConversationLog]:
