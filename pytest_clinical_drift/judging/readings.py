@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from enum import StrEnum
 from functools import cache
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Self
@@ -129,6 +130,8 @@ def _plain(value: Any) -> Any:
     """Tuples as lists, lines as mappings; a fact without essential words says nothing of them."""
     if isinstance(value, Forbidden | FactLine | DemandLine | TurnLine | StandingAdvice):
         return {name: _plain(part) for name, part in value._asdict().items() if part or name != "essential"}
+    if isinstance(value, StrEnum):
+        return str(value)  # a member of an enumeration would show in somebody's own judge
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
