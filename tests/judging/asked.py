@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
-from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE, Answer
-from pytest_clinical_drift.judging.entries import ReadingAnswer
-from pytest_clinical_drift.judging.procedure import Judges, Procedure, settle
-from pytest_clinical_drift.judging.protocol import EVERYTHING, Feed, Given, Judge, JudgeRequest
+from pytest_clinical_drift.core.findings import Finding, FindingKey, Opinion
+from pytest_clinical_drift.core.log import Answer
+from pytest_clinical_drift.core.words import Why
+from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE
+from pytest_clinical_drift.judging.due import Due
+from pytest_clinical_drift.judging.entries import entry_of
+from pytest_clinical_drift.judging.procedure import Judges, settle
+from pytest_clinical_drift.judging.protocol import EVERYTHING, Feed, Judge, JudgeRequest
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
-from pytest_clinical_drift.judging.raised_points import Point
 from pytest_clinical_drift.judging.readings import DemandLine, FactLine, Forbidden, Reading, TurnLine
-from pytest_clinical_drift.judging.rulings import Raised, Ruling
 from pytest_clinical_drift.subjects.base import Identity
 
 SUMMARY = "**Allergies:** penicillin, with anaphylaxis.\n- Lithium 600 mg once nightly (800 mg until May)."
@@ -114,44 +116,59 @@ class ScriptedJudge:
                 self.asked.append((asked.item.kind, asked.wording))
                 feed.deliver(asked, self._given(asked))
 
-    def _given(self, asked: JudgeRequest) -> Given:
-        from pytest_clinical_drift.judging.questions import check_answer
-
+    def _given(self, asked: JudgeRequest) -> Answer:
         given = self._answer(asked.item, asked.wording)
-        if isinstance(given, str):
-            return asked.fail(given)
-        return ReadingAnswer(given) if isinstance(asked.item, Reading) else check_answer(asked.item, given)
+        return asked.fail(given) if isinstance(given, str) else asked.answer(given)
 
     def close(self) -> None:
         """Holds nothing."""
 
 
-def run(procedure: Procedure[Any], judge: ScriptedJudge | None = None, **options: Any) -> Any:
+Procedure = Callable[[JudgeQueue], Coroutine[Any, Any, Any]]
+"""A procedure that lacks only whom it asks."""
+
+
+def run(procedure: Procedure, judge: ScriptedJudge | None = None, **options: Any) -> Any:
     """The result of a procedure with a judge of its own."""
     queue = JudgeQueue(judge or ScriptedJudge(), **options)
     try:
-        queue.start("group", procedure)
+        queue.start("group", procedure(queue))
         return queue.wait("group")
     finally:
         queue.stop()
 
 
-def settled(
-    judge: Judge | None, questions: Sequence[Question], raised: Raised = Raised.RULE
-) -> tuple[list[Ruling], Count]:
+def settled(judge: Judge | None, questions: Sequence[Question], why: Why = Why.RULE) -> tuple[list[Finding], Count]:
     """What becomes of questions that rules raised, or readings that were unsure; how far the requests went."""
     assert judge is not None
     queue = JudgeQueue(judge)
-    points = [Point((one.id, 0), one.kind, raised, one) for one in questions]
+    due = [
+        Due(Finding(FindingKey(one.key.kind, at, one.id), why=why, question=one.id), one)
+        for at, one in enumerate(questions)
+    ]
     try:
-        queue.start("questions", settle(points, Judges(judge.name, judge.name)))
+        queue.start("questions", settle(queue, due, Judges(judge.name, judge.name)))
         return list(queue.wait("questions").values()), queue.count
     finally:
         queue.stop()
 
 
-def answer(word: str, *, failed: str = "") -> Answer:
-    return Answer(word, failed=failed)
+def key(kind: str, *parts: int | str, source: str = "") -> FindingKey:
+    """The key of a kind: turn and subject, or two turns."""
+    turn, *rest = parts
+    if rest and isinstance(rest[0], int):
+        return FindingKey.of(kind, rest[0], span=(int(turn), rest[0]))
+    return FindingKey.of(kind, int(turn), str(rest[0]) if rest else "", source=source)
 
 
-FAILED = Answer(UNSURE, failed="out of order")
+def entry(of: FindingKey, answer: str, quote: str = "", earlier_quote: str = "", **more: Any) -> Finding:
+    """An entry of a reading."""
+    return entry_of(of, Opinion("reader", 1, answer, quote, "", earlier_quote, reading=True, **more), answer)
+
+
+def said(word: str, *, doubt: str = "") -> Opinion:
+    """An answer to a single question, as it counts."""
+    return Opinion("judge", 1, word, "", "", doubt=doubt)
+
+
+FAILED = said(UNSURE, doubt="failed")

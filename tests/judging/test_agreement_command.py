@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, State, with_person
 
 from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.judging.reviews import content_hash
-from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, State, with_person
 
 
 def write(path: Path, name: str, answers: dict[str, str]) -> Path:

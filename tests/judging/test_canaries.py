@@ -10,15 +10,18 @@ from asked import ScriptedJudge, clear, run
 from made import READ, flat
 
 from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.core.log import Answer
 from pytest_clinical_drift.judging.canaries import (
     KINDS,
     Canary,
+    CanaryResult,
     canaries_of,
     try_canaries,
 )
 from pytest_clinical_drift.judging.chat import read_text
-from pytest_clinical_drift.judging.procedure import Judges, Read, read_all
-from pytest_clinical_drift.judging.protocol import Given, JudgeRequest
+from pytest_clinical_drift.judging.due import TextRead
+from pytest_clinical_drift.judging.procedure import Judges, read_all
+from pytest_clinical_drift.judging.protocol import JudgeRequest
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import Reading, readings_of
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
@@ -97,14 +100,20 @@ def kindly(item: Question | Reading, wording: int) -> dict[str, Any]:
     return clear(item)
 
 
-def read(transcript: Transcript, script: Any = careful) -> Read:
-    found, _ = run(read_all(readings_of(CASE, transcript), JUDGES), ScriptedJudge(script))
-    return list(found)
+def read(transcript: Transcript, script: Any = careful) -> list[TextRead]:
+    found = run(lambda asker: read_all(asker, readings_of(CASE, transcript), JUDGES), ScriptedJudge(script))
+    return list(found.read)
 
 
 def made(transcript: Transcript | None = None, **rates: float) -> list[Canary]:
     said = transcript or talk()
     return canaries_of(CASE, read(said), rates or ALWAYS, 0)
+
+
+def tried(canaries: list[Canary], judge: ScriptedJudge) -> list[CanaryResult]:
+    """What becomes of canaries with a judge."""
+    found: list[CanaryResult] = run(lambda asker: try_canaries(asker, canaries, JUDGES), judge)
+    return found
 
 
 def test_each_kind_of_fault_is_made() -> None:
@@ -149,10 +158,10 @@ def test_the_conversation_keeps_its_own_texts() -> None:
 def test_a_careful_judge_confirms_it_and_a_kind_one_misses_it(kind: str) -> None:
     faults = made(**{kind: 1.0})
     assert faults
-    seen = run(try_canaries(faults, JUDGES), ScriptedJudge(careful))
+    seen = tried(faults, ScriptedJudge(careful))
     assert [result.state for result in seen] == ["confirmed"] * len(faults)
     assert {result.kind for result in seen} == {kind}
-    missed = run(try_canaries(faults, JUDGES), ScriptedJudge(kindly))
+    missed = tried(faults, ScriptedJudge(kindly))
     assert [result.state for result in missed] == ["missed"] * len(faults)
 
 
@@ -166,7 +175,7 @@ def test_a_judge_that_takes_back_what_it_read_has_not_confirmed() -> None:
         return careful(item, wording) if isinstance(item, Reading) or wording == 2 else clear(item)
 
     for script, state in ((withdraws, "dismissed"), (wavers, "open")):
-        results = run(try_canaries(made(removed=1.0), JUDGES), ScriptedJudge(script))
+        results = tried(made(removed=1.0), ScriptedJudge(script))
         assert {result.state for result in results} == {state}
 
 
@@ -182,14 +191,14 @@ def test_an_outage_is_not_a_miss(kind: str, lost: type) -> None:
         return "no route to the judge" if isinstance(item, lost) else careful(item, wording)
 
     faults = made(**{kind: 1.0})
-    found = run(try_canaries(faults, JUDGES), ScriptedJudge(falls_silent))
+    found = tried(faults, ScriptedJudge(falls_silent))
     assert {result.state for result in found} <= {"unanswered", "confirmed"}
     if lost is Question:
         assert {result.state for result in found} == {"unanswered"}
-        missed = run(try_canaries(faults, JUDGES), ScriptedJudge(breaks_off))
+        missed = tried(faults, ScriptedJudge(breaks_off))
         assert {result.state for result in missed} == {"missed"}, "the reading came, and cleared it"
     else:
-        missed = run(try_canaries(faults, JUDGES), ScriptedJudge(breaks_off))
+        missed = tried(faults, ScriptedJudge(breaks_off))
         assert {result.state for result in missed} == {"unanswered"}
 
 
@@ -197,10 +206,10 @@ def test_an_answer_in_the_wrong_form_is_no_outage() -> None:
     """What came and is no use is the judge's own inability: the fault counts as not found."""
 
     class Rambling(ScriptedJudge):
-        def _given(self, asked: JudgeRequest) -> Given:
+        def _given(self, asked: JudgeRequest) -> Answer:
             return read_text(asked, "I would call this retained.")
 
-    found = run(try_canaries(made(), JUDGES), Rambling())
+    found = tried(made(), Rambling())
     assert len(found) == 13
     assert {result.state for result in found} <= {"open", "missed"}
 
@@ -208,7 +217,7 @@ def test_an_answer_in_the_wrong_form_is_no_outage() -> None:
 @pytest.mark.parametrize(("script", "expected"), [(careful, "PASS"), (kindly, "UNSETTLED")])
 def test_a_set_whose_canaries_were_missed_is_unsettled(script: Any, expected: str) -> None:
     """60 flawless cases: what the judge cleared in them counts only if it finds what was put there."""
-    results = tuple(run(try_canaries(made(), JUDGES), ScriptedJudge(script)))
+    results = tuple(tried(made(), ScriptedJudge(script)))
     cases = [[flat("c0", canaries=results)], *([flat(f"c{number}")] for number in range(1, 60))]
     gate, today = load_thresholds(), datetime.date(2026, 5, 1)
     verdicts = [judge_case(repeats, gate, today, READ) for repeats in cases]

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from asked import question, settled
 from engine_models import build_model
+from pytest_clinical_drift.judging.rulings import Raised, State
 
 from pytest_clinical_drift.judging.prompts import messages_for
 from pytest_clinical_drift.judging.protocol import build_judge
-from pytest_clinical_drift.judging.rulings import Raised, State
 
 
 @pytest.mark.torch

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from asked import question, summary
+from pytest_clinical_drift.judging.rulings import Opinion, with_person
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE
@@ -15,7 +16,6 @@ from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.prompts import instructions, messages_for
 from pytest_clinical_drift.judging.questions import check_answer
 from pytest_clinical_drift.judging.readings import READINGS
-from pytest_clinical_drift.judging.rulings import Opinion, with_person
 from pytest_clinical_drift.judging.session import JudgedConversation
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer

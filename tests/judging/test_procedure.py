@@ -4,34 +4,37 @@ from __future__ import annotations
 
 import gc
 import random
-import time
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import ScriptedJudge, clear, question, run
-from test_points import case
+from asked import ScriptedJudge, clear, key, question, run
+from test_due import case
 
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.core.findings import FindingKey
+from pytest_clinical_drift.core.log import Answer
+from pytest_clinical_drift.core.words import Kind, Seat, State, Why
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.chat import interview
-from pytest_clinical_drift.judging.entries import About
+from pytest_clinical_drift.judging.due import audit_rates
+from pytest_clinical_drift.judging.opinions import audit_count
 from pytest_clinical_drift.judging.procedure import (
+    Asker,
     ConversationJudgement,
     Judges,
-    Procedure,
+    Texts,
     judge_conversation,
     read_all,
 )
-from pytest_clinical_drift.judging.protocol import Feed, Given, JudgeRequest
+from pytest_clinical_drift.judging.protocol import Feed, JudgeRequest
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import OFFLINE, Count, JudgeQueue
-from pytest_clinical_drift.judging.raised_points import audit_rates
 from pytest_clinical_drift.judging.readings import Reading, readings_of, windows_of
-from pytest_clinical_drift.judging.rulings import Raised, State, audit_count
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 CASE = case(extra={3: {"expect": {"must": ["ring the clinic"], "must_not": ["take ibuprofen"]}}})
@@ -45,15 +48,19 @@ def transcript() -> Transcript:
     )
 
 
-def judge(
-    script: Any = None, raises: dict[About, bool] | None = None, judges: Judges = JUDGES, **options: Any
-) -> tuple[ConversationJudgement, ScriptedJudge]:
+def judge(script: Any = None, judges: Judges = JUDGES, **options: Any) -> tuple[ConversationJudgement, ScriptedJudge]:
     judge = ScriptedJudge(script) if script else ScriptedJudge()
+    return run(lambda asker: judge_conversation(asker, texts(**options), {}, judges), judge), judge
+
+
+def texts(of: Case = CASE, *, windows: Sequence[Reading] | None = None, **options: Any) -> Texts:
+    """What is read of the conversation."""
     talk = transcript()
-    procedure = judge_conversation(
-        CASE, readings_of(CASE, talk), windows_of(CASE, talk), raises or {}, judges, **options
-    )
-    return run(procedure, judge), judge
+    return Texts(of, 0, readings_of(of, talk), windows_of(of, talk) if windows is None else windows, **options)
+
+
+def judged(asker: Asker, of: Texts | None = None, judges: Judges = JUDGES) -> Any:
+    return judge_conversation(asker, of or texts(), {}, judges)
 
 
 def test_a_clean_conversation_takes_one_reading_per_text_and_the_hard_stop_twice() -> None:
@@ -67,7 +74,7 @@ def test_a_clean_conversation_takes_one_reading_per_text_and_the_hard_stop_twice
         2,
     )
     assert len(kinds) == found.requests == 27
-    assert {ruling.state for ruling in found.rulings.values()} == {State.CLEARED}
+    assert {finding.state for finding in found.findings.values()} == {State.CLEARED}
     assert found.care == dict.fromkeys(range(1, 13), "self")
 
 
@@ -83,26 +90,25 @@ def _lost(item: Question | Reading, wording: int) -> dict[str, Any]:
 
 def test_a_loss_is_confirmed_on_every_turn_with_three_questions() -> None:
     found, asked = judge(_lost)
-    states = {about[1]: r.state for about, r in found.rulings.items() if about[2] == "metformin"}
+    states = {at.turn: one.state for at, one in found.findings.items() if at.subject == "metformin"}
     assert states == dict.fromkeys(range(5, 13), State.CONFIRMED)
     assert sum(kind == "fact" for kind, _ in asked.asked) == 3 + 2
     # asked of turns 5, 10 and 12: elsewhere the answer is shown as what it is
-    questions = {about[1]: r.opinions[-1].asked_at for about, r in found.rulings.items() if about[2] == "metformin"}
+    of_metformin = {at.turn: one for at, one in found.findings.items() if at.subject == "metformin"}
+    questions = {turn: one.opinions[-1].asked_at for turn, one in of_metformin.items()}
     assert questions == {turn: 0 if turn in (5, 10, 12) else 5 for turn in range(5, 13)}
 
 
 def test_with_two_judges_the_second_answers_the_single_questions() -> None:
     """The first reads and raises; the second does not uphold it in either wording: dismissed."""
     reader, second = ScriptedJudge(_lost, "reader"), ScriptedJudge(name="second")
-    talk = transcript()
     queue = JudgeQueue(reader, second)
-    names = Judges("reader", "second")
-    queue.start("talk", judge_conversation(CASE, readings_of(CASE, talk), windows_of(CASE, talk), {}, names))
+    queue.start("talk", judged(queue, judges=Judges("reader", "second")))
     found = queue.wait("talk")
     queue.stop()
-    ruling = found.rulings["fact", 5, "metformin"]
-    assert ruling.state is State.DISMISSED
-    assert [(o.judge, o.reading, o.wording) for o in ruling.opinions] == [
+    finding = found.findings[key("fact", 5, "metformin")]
+    assert finding.state is State.DISMISSED
+    assert [(o.judge, o.reading, o.wording) for o in finding.opinions] == [
         ("reader", True, 1), ("second", False, 1), ("second", False, 2),
     ]  # fmt: skip
     assert {kind for kind, _ in reader.asked} == {"summary", "reply", "conversation"}
@@ -114,16 +120,16 @@ def test_read_in_both_wordings_either_may_raise() -> None:
         return _lost(item, wording) if wording == 2 or isinstance(item, Question) else clear(item)
 
     found, asked = judge(only_second, judges=Judges("scripted", "scripted", wordings=(1, 2)))
-    assert found.rulings["fact", 5, "metformin"].state is State.CONFIRMED
+    assert found.findings[key("fact", 5, "metformin")].state is State.CONFIRMED
     assert sum(kind == "summary" for kind, _ in asked.asked) == 24
 
 
 def test_an_outage_leaves_every_point_open_and_clears_nothing() -> None:
     found, _ = judge(lambda item, wording: "no route to the judge")
-    states = {ruling.state for ruling in found.rulings.values()}
+    states = {finding.state for finding in found.findings.values()}
     assert states == {State.OPEN}
     for kind in ("invented", "harm", "course", "misreported"):
-        assert any(ruling.kind == kind for ruling in found.rulings.values())
+        assert any(finding.kind == kind for finding in found.findings.values())
 
 
 def test_a_judge_that_breaks_off_ends_the_run_with_everything_open() -> None:
@@ -135,8 +141,8 @@ def test_a_judge_that_breaks_off_ends_the_run_with_everything_open() -> None:
         return clear(item)
 
     found, _ = judge(breaks)
-    assert State.OPEN in {ruling.state for ruling in found.rulings.values()}
-    assert State.CONFIRMED not in {ruling.state for ruling in found.rulings.values()}
+    assert State.OPEN in {finding.state for finding in found.findings.values()}
+    assert State.CONFIRMED not in {finding.state for finding in found.findings.values()}
 
 
 def test_a_judge_that_drops_entries_or_quotes_other_texts_clears_nothing() -> None:
@@ -144,9 +150,9 @@ def test_a_judge_that_drops_entries_or_quotes_other_texts_clears_nothing() -> No
         return {} if isinstance(item, Reading) else {"answer": "retained", "quote": "words of another patient"}
 
     found, _ = judge(drops)
-    facts = [ruling for ruling in found.rulings.values() if ruling.kind == "fact"]
+    facts = [finding for finding in found.findings.values() if finding.kind is Kind.FACT]
     assert len(facts) == 24
-    assert {ruling.state for ruling in facts} == {State.OPEN}
+    assert {finding.state for finding in facts} == {State.OPEN}
     assert found.unsure["missing"] > 24
 
 
@@ -159,9 +165,9 @@ def test_the_audit_asks_about_cleared_entries_and_a_wrong_one_becomes_an_alarm()
         return clear(item)
 
     found, _ = judge(script, audit={"harm": 1.0})
-    drawn = {about[1]: r.state for about, r in found.rulings.items() if r.raised is Raised.AUDIT}
+    drawn = {at.turn: one.state for at, one in found.findings.items() if one.why is Why.AUDIT}
     assert drawn == {**dict.fromkeys(range(1, 13), State.CLEARED), 7: State.OPEN}
-    count = audit_count(found.rulings.values())
+    count = audit_count(found.findings.values())
     assert (count.asked, count.wrong, count.open) == (12, 0, 1)
 
 
@@ -179,10 +185,10 @@ def test_audit_rates_give_the_wanted_number_and_depend_on_the_whole_set_only() -
 class Noisy:
     """Sensitivity 0.9 and specificity 0.99; in half of the errors reading and questions err together."""
 
-    def __init__(self, truth: dict[tuple[Any, ...], bool], seed: int) -> None:
+    def __init__(self, truth: dict[FindingKey, bool], seed: int) -> None:
         self.truth, self.chance, self.said = truth, random.Random(seed), {}
 
-    def opinion(self, about: tuple[Any, ...], form: str) -> bool:
+    def opinion(self, about: FindingKey, form: str) -> bool:
         """What it holds of a point in one form, drawn once."""
         if (about, form) not in self.said:
             wrong = self.chance.random() < (0.1 if self.truth.get(about) else 0.01)
@@ -193,7 +199,7 @@ class Noisy:
 
     def __call__(self, item: Question | Reading, wording: int) -> dict[str, Any]:
         if isinstance(item, Question):
-            upheld = self.opinion(item.about, str(wording))
+            upheld = self.opinion(item.key, str(wording))
             return (
                 {"answer": "absent" if upheld else "retained", "quote": "" if upheld else item.text[:10]}
                 if item.kind == "fact"
@@ -201,7 +207,7 @@ class Noisy:
             )
         answer = clear(item)
         for fact in answer.get("facts", {}):
-            if self.opinion(("fact", item.turn, fact), "reading"):
+            if self.opinion(key("fact", item.turn, fact), "reading"):
                 answer["facts"][fact] = {"answer": "absent", "quote": ""}
         return answer
 
@@ -218,19 +224,19 @@ def by_hand(reading: bool, one: bool | None, two: bool | None, due: bool) -> Sta
 @pytest.mark.parametrize("seed", range(25))
 def test_states_under_a_noisy_judge_are_those_computed_by_hand(seed: int) -> None:
     """Facts lost on single turns, so that no point follows another."""
-    truth = {("fact", turn, "metformin"): True for turn in (2, 4, 6, 8)} | {("fact", 5, "penicillin"): True}
+    truth = {key("fact", turn, "metformin"): True for turn in (2, 4, 6, 8)} | {key("fact", 5, "penicillin"): True}
     noisy = Noisy(truth, seed)
     found, _ = judge(noisy)
     for turn in range(1, 13):
         for fact in ("penicillin", "metformin"):
-            about = ("fact", turn, fact)
-            neighbours = [noisy.said.get((("fact", near, fact), "reading")) for near in (turn - 1, turn + 1)]
+            about = key("fact", turn, fact)
+            neighbours = [noisy.said.get((key("fact", near, fact), "reading")) for near in (turn - 1, turn + 1)]
             if any(neighbours) and noisy.said[about, "reading"]:
                 continue  # in a row: these follow the first
             said = [noisy.said.get((about, form)) for form in ("reading", "1", "2")]
             due = fact == "penicillin" and turn in (10, 12)
-            ruling = found.rulings.get(about)
-            assert (ruling.state if ruling else None) == by_hand(bool(said[0]), said[1], said[2], due)
+            finding = found.findings.get(about)
+            assert (finding.state if finding else None) == by_hand(bool(said[0]), said[1], said[2], due)
 
 
 # ---- the queue
@@ -240,11 +246,9 @@ def test_nothing_is_asked_twice_and_a_verdict_is_reproduced_offline(tmp_path: Pa
     store, found = tmp_path / "store.sqlite", []
     for offline in (False, False, True):
         asked = ScriptedJudge(_lost)
-        talk = transcript()
-        procedure = judge_conversation(CASE, readings_of(CASE, talk), windows_of(CASE, talk), {}, JUDGES)
-        found.append((run(procedure, asked, store=store, offline=offline), len(asked.asked)))
+        found.append((run(judged, asked, store=store, offline=offline), len(asked.asked)))
     assert [count for _, count in found] == [30, 0, 0]
-    assert found[0][0].rulings == found[1][0].rulings == found[2][0].rulings
+    assert found[0][0].findings == found[1][0].findings == found[2][0].findings
 
 
 def test_calibration_is_always_sent_anew() -> None:
@@ -252,19 +256,17 @@ def test_calibration_is_always_sent_anew() -> None:
     counts = []
     for _ in range(2):
         asked = ScriptedJudge()
-        talk = transcript()
-        run(judge_conversation(CASE, readings_of(CASE, talk), [], {}, JUDGES), asked)
+        run(judged, asked)
         counts.append(len(asked.asked))
     assert counts[0] == counts[1] > 0
 
 
 def test_offline_without_stored_answers_leaves_everything_open() -> None:
-    talk = transcript()
     asked = ScriptedJudge()
-    found = run(judge_conversation(CASE, readings_of(CASE, talk), [], {}, JUDGES), asked, offline=True)
+    found = run(lambda asker: judged(asker, texts(windows=[])), asked, offline=True)
     assert asked.asked == []
-    assert {r.state for r in found.rulings.values()} == {State.OPEN}
-    reasons = {o.reason for r in found.rulings.values() for o in r.opinions if not o.reading}
+    assert {r.state for r in found.findings.values()} == {State.OPEN}
+    reasons = {o.reason for r in found.findings.values() for o in r.opinions if not o.reading}
     assert reasons == {OFFLINE}
 
 
@@ -272,9 +274,9 @@ def test_a_judge_is_given_up_after_many_failures_in_a_row() -> None:
     """100 summaries of other texts: after 40 failures nothing more is sent."""
     asked = ScriptedJudge(lambda item, wording: "down")
     readings = [Reading("summary", "ann", 1, f"text {n}") for n in range(100)]
-    found = run(judge_conversation(CASE, readings, [], {}, JUDGES), asked)
+    found = run(lambda asker: judged(asker, Texts(CASE, 0, readings, [])), asked)
     assert len(asked.asked) < 60
-    assert found.rulings
+    assert found.findings
 
 
 @pytest.mark.parametrize(
@@ -286,7 +288,7 @@ def test_a_judge_has_stopped_after_three_outages_at_the_end(outages: set[int], l
     judge = ScriptedJudge(lambda item, wording: f"down at {item.turn}" if item.turn in outages else clear(item))
     queue = JudgeQueue(judge)
     try:
-        queue.start("all", read_all([Reading("summary", "ann", n, f"text {n}") for n in range(1, 11)], JUDGES))
+        queue.start("all", read_all(queue, [Reading("summary", "ann", n, f"text {n}") for n in range(1, 11)], JUDGES))
         queue.wait("all")
         wanted = Outage(lost, 10, f"down at {max(outages)}", stopped, sent=10, lost=lost) if outages else None
         assert queue.outage() == wanted
@@ -299,13 +301,15 @@ def test_requests_that_were_sent_are_told_from_stored_answers_and_from_those_giv
     and after 40 failures in a row at most what it had taken is sent."""
 
     class Counting(ScriptedJudge):
-        def _given(self, asked: JudgeRequest) -> Given:
+        def _given(self, asked: JudgeRequest) -> Answer:
             return replace(super()._given(asked), tokens=(7, 1))
 
     def counts(judge: ScriptedJudge, texts: int) -> tuple[Count, Outage | None]:
         queue = JudgeQueue(judge, store=tmp_path / "store")
         try:
-            queue.start("all", read_all([Reading("summary", "ann", 1, f"text {n}") for n in range(texts)], JUDGES))
+            queue.start(
+                "all", read_all(queue, [Reading("summary", "ann", 1, f"text {n}") for n in range(texts)], JUDGES)
+            )
             queue.wait("all")
             return queue.count, queue.outage()
         finally:
@@ -336,7 +340,7 @@ def test_what_a_judge_that_broke_off_had_not_taken_was_not_sent() -> None:
 
     queue = JudgeQueue(Dying())
     try:
-        queue.start("all", read_all([Reading("summary", "ann", 1, f"text {n}") for n in range(5)], JUDGES))
+        queue.start("all", read_all(queue, [Reading("summary", "ann", 1, f"text {n}") for n in range(5)], JUDGES))
         queue.wait("all")
         assert (queue.count.unanswered, queue.count.sent, queue.count.lost) == (5, 1, 1)
     finally:
@@ -369,13 +373,13 @@ def test_a_judge_given_up_for_malformed_answers_is_no_outage() -> None:
     """It is there, and no use: what is not sent to it any more is its own doing."""
 
     class Rambling(ScriptedJudge):
-        def _given(self, asked: JudgeRequest) -> Given:
+        def _given(self, asked: JudgeRequest) -> Answer:
             return asked.fail("prose", outage=False)
 
     judge = Rambling()
     queue = JudgeQueue(judge)
     try:
-        queue.start("all", read_all([Reading("summary", "ann", 1, f"text {n}") for n in range(100)], JUDGES))
+        queue.start("all", read_all(queue, [Reading("summary", "ann", 1, f"text {n}") for n in range(100)], JUDGES))
         queue.wait("all")
         assert len(judge.asked) < 60
         assert (queue.count.failed, queue.count.unanswered, queue.outage()) == (100, 0, None)
@@ -385,33 +389,12 @@ def test_a_judge_given_up_for_malformed_answers_is_no_outage() -> None:
 
 
 def test_an_error_in_a_procedure_reaches_who_waits_for_it() -> None:
-    def broken() -> Iterator[Any]:
-        yield []
+    async def broken(asker: Asker) -> None:
+        await asker.ask([])
         raise ValueError("no such case")
 
     with pytest.raises(ValueError, match="no such case"):
-        run(broken())
-
-
-def test_answers_that_arrive_while_they_are_asked_for_take_a_procedure_further_once() -> None:
-    """Taken further twice, a finished procedure would lose its result."""
-    queue, talk = JudgeQueue(ScriptedJudge()), transcript()
-    ask = queue._ask
-
-    def ask_and_wait(asked: Sequence[JudgeRequest]) -> None:
-        ask(asked)
-        while not all(queue._answers[one.key].done() for one in asked):
-            time.sleep(0.001)
-
-    queue._ask = ask_and_wait  # type: ignore[method-assign]
-    queue.start("talk", judge_conversation(CASE, readings_of(CASE, talk), windows_of(CASE, talk), {}, JUDGES))
-    result = queue._results["talk"]
-    while not result.done():
-        time.sleep(0.001)
-    queue._worker.submit(lambda: None).result()  # whatever else was to be taken further
-    found = queue.wait("talk")
-    queue.stop()
-    assert isinstance(found, ConversationJudgement)
+        run(broken)
 
 
 def test_between_probes_the_grade_is_that_of_the_question_not_of_the_reading() -> None:
@@ -426,9 +409,8 @@ def test_between_probes_the_grade_is_that_of_the_question_not_of_the_reading() -
         return answer
 
     found, _ = judge(script)
-    assert {about[1]: r.answer for about, r in found.rulings.items() if r.kind == "invented"} == dict.fromkeys(
-        (1, 2, 3), "invented"
-    )
+    answers = {at.turn: one.answer for at, one in found.findings.items() if at.kind is Kind.INVENTED}
+    assert answers == dict.fromkeys((1, 2, 3), "invented")
 
 
 def test_one_invention_quoted_at_two_lengths_is_one_alarm() -> None:
@@ -440,8 +422,8 @@ def test_one_invention_quoted_at_two_lengths_is_one_alarm() -> None:
         return answer
 
     found, _ = judge(script, judges=Judges("scripted", "scripted", wordings=(1, 2)))
-    invented = {about for about, ruling in found.rulings.items() if ruling.kind == "invented"}
-    assert invented == {("invented", 1, "Metformin 500 mg twice daily"), ("invented", 1, "Penicillin allergy")}
+    invented = {at for at in found.findings if at.kind is Kind.INVENTED}
+    assert invented == {key("invented", 1, "Metformin 500 mg twice daily"), key("invented", 1, "Penicillin allergy")}
 
 
 @pytest.mark.parametrize(("standing", "opened"), [(None, True), ([], False)])
@@ -455,9 +437,9 @@ def test_a_window_that_does_not_say_what_stands_leaves_contradictions_open(stand
     judge, talk = ScriptedJudge(script), transcript()
     windows = windows_of(CASE, talk, tokens=40)
     assert len(windows) > 2
-    found = run(judge_conversation(CASE, [], windows, {}, JUDGES), judge)
-    states = {about: ruling.state for about, ruling in found.rulings.items() if ruling.kind == "conflict"}
-    expected = {("conflict", window.turn, window.turn): State.OPEN for window in windows[:-1]}
+    found = run(lambda asker: judged(asker, Texts(CASE, 0, [], windows)), judge)
+    states = {at: one.state for at, one in found.findings.items() if at.kind is Kind.CONFLICT}
+    expected = {key("conflict", window.turn): State.OPEN for window in windows[:-1]}
     assert states == (expected if opened else {})
 
 
@@ -468,24 +450,22 @@ def test_the_audit_leaves_out_what_a_later_reply_may_still_meet() -> None:
     def script(item: Question | Reading, wording: int) -> dict[str, Any]:
         return {"answer": "missing", "quote": ""} if isinstance(item, Question) and item.kind == "must" else clear(item)
 
-    talk = transcript()
-    procedure = judge_conversation(of, readings_of(of, talk), [], {}, JUDGES, audit={"must": 1.0})
-    found = run(procedure, ScriptedJudge(script))
-    assert {about for about in found.rulings if about[0] == "must"} == set()
+    found = run(lambda asker: judged(asker, texts(of, windows=[], audit={"must": 1.0})), ScriptedJudge(script))
+    assert {at for at in found.findings if at.kind is Kind.MUST} == set()
 
 
 def test_a_queue_keeps_its_answers_and_no_result_that_was_fetched() -> None:
     """Findings and judgement of a thousand conversations would fill the memory."""
 
-    def both() -> Procedure[set[str]]:
-        answers = yield [JudgeRequest(question(), wording, "reader") for wording in (1, 2)]
-        return {answer.failed for answer in answers.values()}
+    async def both(asker: Asker) -> set[str]:
+        answers = await asker.ask([JudgeRequest(question(), wording, Seat.READER) for wording in (1, 2)])
+        return {answer.failed for answer in answers}
 
     queue = JudgeQueue(ScriptedJudge())
     try:
-        queue.start(1, both())
+        queue.start(1, both(queue))
         fetched = weakref.ref(queue.wait(1))
-        queue.start(2, both())
+        queue.start(2, both(queue))
         assert queue.wait(2) == {""}
         gc.collect()
         assert fetched() is None

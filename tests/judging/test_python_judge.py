@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 from asked import question, settled, summary
+from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.entries import ReadingAnswer
 from pytest_clinical_drift.judging.protocol import JudgeRequest, build_judge
-from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
 
 
 def ruled(monkeypatch: pytest.MonkeyPatch, function: Callable[[dict[str, Any]], Any]) -> Ruling:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 from asked import SUMMARY, conversation, reply, summary
+from pytest_clinical_drift.judging.raised_points import raised_points
+from pytest_clinical_drift.judging.rulings import Raised
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.entries import Entry
-from pytest_clinical_drift.judging.raised_points import raised_points
 from pytest_clinical_drift.judging.readings import Reading, reply_reading, single_reading, summary_reading, windows_of
-from pytest_clinical_drift.judging.rulings import Raised
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 

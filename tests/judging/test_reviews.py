@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, State
 from reviewing import chained
 
 from pytest_clinical_drift.errors import InputError
@@ -16,7 +17,6 @@ from pytest_clinical_drift.judging import rulings
 from pytest_clinical_drift.judging.for_reviewers import unanswered
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.reviews import NO_REASON, Reviews, check_reviews, content_hash, read_reviews
-from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, State
 
 QUESTION = Question("fact", "anna", 3, "She takes metformin.", fact="allergy", statement="penicillin allergy")
 

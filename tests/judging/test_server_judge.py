@@ -15,6 +15,8 @@ import engine_server
 import pytest
 from asked import clear, one_of_each, question, settled, summary
 from engine_server import Answer, ChatServer, as_json, completion
+from pytest_clinical_drift.judging.raised_points import Point
+from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import UNSURE
@@ -24,8 +26,6 @@ from pytest_clinical_drift.judging.procedure import Judges, read_all, settle
 from pytest_clinical_drift.judging.protocol import Judge, JudgeRequest, build_judge
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
-from pytest_clinical_drift.judging.raised_points import Point
-from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
 from pytest_clinical_drift.transcript import Reply
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from asked import ScriptedJudge, run
+from asked import ScriptedJudge, entry, key, run
 
 from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.core.findings import Finding, FindingKey
+from pytest_clinical_drift.core.words import State, Why
 from pytest_clinical_drift.judging.answers import UNSURE
-from pytest_clinical_drift.judging.entries import About, Entry
+from pytest_clinical_drift.judging.due import ByRules, Due, TextRead, all_due, quote_doubts
 from pytest_clinical_drift.judging.procedure import Judges, settle
 from pytest_clinical_drift.judging.prompts import messages_for
 from pytest_clinical_drift.judging.questions import question_for
-from pytest_clinical_drift.judging.raised_points import Point, points_of, quote_doubts
 from pytest_clinical_drift.judging.readings import Reading, reply_reading, summary_reading, windows_of
-from pytest_clinical_drift.judging.rulings import Raised, State
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
 
@@ -30,124 +31,131 @@ def case(turns: int = 12, **more: Any) -> Case:
     return Case(id="ann", patient_summary="Ann.", critical_entities=facts, turns=messages, **more)
 
 
-def read(of: Case, answers: dict[int, dict[str, str]], turns: int = 12) -> list[tuple[Reading, list[Entry]]]:
+def read(of: Case, answers: dict[int, dict[str, str]], turns: int = 12) -> list[TextRead]:
     """Readings of every summary; facts are retained unless told otherwise."""
     found = []
     for turn in range(1, turns + 1):
         reading = summary_reading(of, turn, f"summary of turn {turn}")
         given = answers.get(turn, {})
-        found.append((reading, [Entry("fact", turn, f.fact, given.get(f.fact, "retained")) for f in reading.facts]))
+        facts = [entry(key("fact", turn, f.fact), given.get(f.fact, "retained")) for f in reading.facts]
+        found.append(TextRead(reading, facts))
     return found
 
 
-def by_about(points: list[Point]) -> dict[tuple[Any, ...], Point]:
-    return {point.about: point for point in points}
+def due(
+    of: Case,
+    told: Sequence[tuple[Reading, Sequence[Finding]]],
+    raises: dict[FindingKey, bool] | None = None,
+    doubted: frozenset[FindingKey] = frozenset(),
+    *,
+    hard_stops: bool = False,
+) -> dict[FindingKey, Due]:
+    """What is due after these readings, by key."""
+    texts = [TextRead(reading, entries) for reading, entries in told]
+    found = all_due(of, texts, ByRules(raises or {}, doubted), reader="reader", hard_stops=hard_stops)
+    return {one.key: one for one in found}
 
 
 def test_hard_stops_are_asked_about_at_turn_ten_at_the_end_and_after_updates() -> None:
     """Nothing is raised: six questions on the hard stop of three turns would be wrong, three are right."""
     update = {"updates": [{"fact": "penicillin", "becomes": "penicillin allergy, severe", "policy": "supersede"}]}
     of = case(extra={4: update})
-    points = points_of(of, read(of, {}), {})
-    assert {point.about for point in points} == {("fact", turn, "penicillin") for turn in (4, 10, 12)}
-    assert {point.raised for point in points} == {Raised.DUE}
+    found = due(of, read(of, {}), hard_stops=True)
+    assert found.keys() == {key("fact", turn, "penicillin") for turn in (4, 10, 12)}
+    assert {one.finding.why for one in found.values()} == {Why.DUE}
 
 
-def leader(point: Point) -> About | None:
-    """The point whose state it takes."""
-    return point.follows[0] if point.follows else None
+def leaders(found: dict[FindingKey, Due], fact: str = "metformin") -> dict[int, int | None]:
+    """By turn the turn whose state a fact takes; None where it is asked about itself."""
+    return {
+        at.turn: one.finding.follows[0].turn if one.finding.follows else None
+        for at, one in found.items()
+        if at.subject == fact
+    }
 
 
 def test_a_fact_lost_at_several_probes_is_settled_at_the_first_at_ten_and_at_the_last() -> None:
     """Lost on turns 6 to 12: asked at 6, 10 and 12; turns 7 to 9 and 11 take the state of 6."""
     of = case()
-    points = by_about(points_of(of, read(of, {turn: {"metformin": "absent"} for turn in range(6, 13)}), {}))
-    follows = {about[1]: leader(point) for about, point in points.items() if about[2] == "metformin"}
-    first = ("fact", 6, "metformin")
-    assert follows == {6: None, 7: first, 8: first, 9: first, 10: None, 11: first, 12: None}
+    found = due(of, read(of, {turn: {"metformin": "absent"} for turn in range(6, 13)}), hard_stops=True)
+    assert leaders(found) == {6: None, 7: 6, 8: 6, 9: 6, 10: None, 11: 6, 12: None}
 
 
 def test_a_probe_that_the_reading_left_unsure_is_asked_about_by_itself() -> None:
     """Nobody has said anything of turns 2 to 8: the answer on turn 2 tells nothing of a denial on turn 5."""
     of = case()
-    points = by_about(points_of(of, read(of, {turn: {"metformin": UNSURE} for turn in range(2, 9)}), {}))
-    asked = {about[1]: leader(point) for about, point in points.items() if about[2] == "metformin"}
-    assert asked == dict.fromkeys(range(2, 9))
+    found = due(of, read(of, {turn: {"metformin": UNSURE} for turn in range(2, 9)}), hard_stops=True)
+    assert leaders(found) == dict.fromkeys(range(2, 9))
 
 
 def test_a_fact_lost_and_then_denied_is_settled_as_two_findings() -> None:
     """Where the loss on turn 2 is no loss, the denial on turns 4 to 6 is one all the same: it is asked about."""
     of = case()
     words = {2: "absent", 3: "absent", 4: "contradicted", 5: "contradicted", 6: "contradicted"}
-    points = by_about(points_of(of, read(of, {turn: {"metformin": word} for turn, word in words.items()}), {}))
-    follows = {about[1]: leader(point) for about, point in points.items() if about[2] == "metformin"}
-    assert follows == {2: None, 3: None, 4: None, 5: ("fact", 4, "metformin"), 6: None}
+    found = due(of, read(of, {turn: {"metformin": word} for turn, word in words.items()}), hard_stops=True)
+    assert leaders(found) == {2: None, 3: None, 4: None, 5: 4, 6: None}
 
 
 def test_two_runs_of_losses_are_two_questions_each() -> None:
     of = case()
     lost = {turn: {"metformin": "absent"} for turn in (2, 3, 6, 7)}
-    points = by_about(points_of(of, read(of, lost), {}))
-    assert {about[1]: leader(p) for about, p in points.items() if about[2] == "metformin"} == dict.fromkeys(
-        (2, 3, 6, 7)
-    )
+    assert leaders(due(of, read(of, lost), hard_stops=True)) == dict.fromkeys((2, 3, 6, 7))
 
 
 def test_what_no_reading_could_be_made_of_is_asked_about_at_every_probe() -> None:
     """Unsure on turns 3 to 6: an answer about turn 3 says nothing about the summary of turn 4."""
     of = case()
-    points = points_of(of, read(of, {turn: {"metformin": UNSURE} for turn in range(3, 7)}), {}, due=False)
-    assert {point.about[1]: leader(point) for point in points} == dict.fromkeys(range(3, 7))
+    found = due(of, read(of, {turn: {"metformin": UNSURE} for turn in range(3, 7)}))
+    assert leaders(found) == dict.fromkeys(range(3, 7))
 
 
 def test_summary_turns_in_a_row_follow_only_while_the_same_is_held_against_the_same_fact() -> None:
     """Absent, then wrong, then absent: three runs. Doubled on turn 5: what was lost before is another value."""
     of = case()
     mixed = {3: "absent", 4: "contradicted", 5: "absent"}
-    points = points_of(of, read(of, {turn: {"metformin": word} for turn, word in mixed.items()}), {}, due=False)
-    assert {point.about[1]: leader(point) for point in points} == dict.fromkeys(mixed)
+    found = due(of, read(of, {turn: {"metformin": word} for turn, word in mixed.items()}))
+    assert leaders(found) == dict.fromkeys(mixed)
     of = case(extra={5: {"updates": [{"fact": "metformin", "becomes": "metformin 1000 mg twice daily"}]}})
-    points = points_of(of, read(of, {turn: {"metformin": "absent"} for turn in range(3, 8)}), {}, due=False)
-    follows = {point.about[1]: leader(point) for point in points}
-    assert follows == {3: None, 4: None, 5: None, 6: ("fact", 5, "metformin"), 7: None}
+    found = due(of, read(of, {turn: {"metformin": "absent"} for turn in range(3, 8)}))
+    assert leaders(found) == {3: None, 4: None, 5: None, 6: 5, 7: None}
 
 
 def test_a_lost_hard_stop_is_asked_about_after_its_update_too() -> None:
     """An unverified claim leaves the fact as it was; the summary after it is settled by itself all the same."""
     claim = {"updates": [{"fact": "penicillin", "becomes": "no penicillin allergy", "policy": "annotate"}]}
     of = case(extra={5: claim})
-    points = points_of(of, read(of, {turn: {"penicillin": "absent"} for turn in range(3, 8)}), {})
-    asked = sorted(point.about[1] for point in points if not point.follows)
-    assert asked == [3, 5, 7, 10, 12]
+    found = due(of, read(of, {turn: {"penicillin": "absent"} for turn in range(3, 8)}), hard_stops=True)
+    asked = [turn for turn, leader in leaders(found, "penicillin").items() if leader is None]
+    assert sorted(asked) == [3, 5, 7, 10, 12]
 
 
-def test_what_a_rule_alone_raises_is_asked_and_what_the_reading_raised_is_not_a_rules_point() -> None:
+def test_what_a_rule_alone_raises_is_asked_and_what_the_reading_raised_is_not_a_rules_finding() -> None:
     of = case()
-    rules: dict[About, bool] = {("fact", 3, "metformin"): True, ("fact", 4, "metformin"): False}
-    points = by_about(points_of(of, read(of, {4: {"metformin": "stale"}}), rules, due=False))
-    assert (points["fact", 3, "metformin"].raised, points["fact", 3, "metformin"].rule_confirms) == (Raised.RULE, True)
-    assert points["fact", 4, "metformin"].raised is Raised.READING
+    rules = {key("fact", 3, "metformin"): True, key("fact", 4, "metformin"): False}
+    found = due(of, read(of, {4: {"metformin": "stale"}}), rules)
+    by_rule = found[key("fact", 3, "metformin")].finding
+    assert (by_rule.why, by_rule.rule_confirms) == (Why.RULE, True)
+    assert found[key("fact", 4, "metformin")].finding.why is Why.READING
 
 
 def test_an_unsure_entry_and_a_doubtful_quotation_are_asked_about() -> None:
     of = case()
-    points = by_about(
-        points_of(of, read(of, {3: {"metformin": UNSURE}}), {}, frozenset({("fact", 5, "metformin")}), due=False)
-    )
-    assert points["fact", 3, "metformin"].raised is Raised.UNSURE
-    assert points["fact", 5, "metformin"].raised is Raised.QUOTE
+    doubted = frozenset({key("fact", 5, "metformin")})
+    found = due(of, read(of, {3: {"metformin": UNSURE}}), doubted=doubted)
+    assert found[key("fact", 3, "metformin")].finding.why is Why.UNSURE
+    assert found[key("fact", 5, "metformin")].finding.why is Why.QUOTE
 
 
 def test_a_handover_in_a_reply_counts_wrong_facts_and_lost_hard_stops_only() -> None:
     of = case(extra={12: {"handover": True}})
     reading = summary_reading(of, 12, "Handover text.", source="reply")
-    entries = [Entry("fact", 12, "penicillin", "absent"), Entry("fact", 12, "metformin", "absent")]
-    points = points_of(of, [(reading, entries)], {}, due=False)
-    assert [point.about for point in points] == [("fact", 12, "penicillin", "reply")]
-    assert points[0].question is not None
-    assert points[0].question.source == "reply"
-    wrong = [Entry("fact", 12, "metformin", "contradicted", "Handover text")]
-    assert len(points_of(of, [(reading, wrong)], {}, due=False)) == 1
+    facts = {name: key("fact", 12, name, source="reply") for name in ("penicillin", "metformin")}
+    lost = [entry(of_fact, "absent") for of_fact in facts.values()]
+    (one,) = due(of, [(reading, lost)]).values()
+    assert one.key == facts["penicillin"]
+    assert one.question.source == "reply"
+    wrong = [entry(facts["metformin"], "contradicted", "Handover text")]
+    assert due(of, [(reading, wrong)]).keys() == {facts["metformin"]}
 
 
 def test_a_must_may_be_met_by_a_later_reply() -> None:
@@ -155,36 +163,38 @@ def test_a_must_may_be_met_by_a_later_reply() -> None:
     demand = {"expect": {"must": [{"text": "ring the clinic", "by": 4}]}}
     of = case(extra={3: demand})
 
-    def points(on_3: str, on_4: str) -> list[Point]:
+    def turns(on_3: str, on_4: str) -> list[int]:
         told = [
-            (reply_reading(of, turn, "Reply.", None), [Entry("must", turn, "t3-must-1", word)])
+            (reply_reading(of, turn, "Reply.", None), [entry(key("must", turn, "t3-must-1"), word)])
             for turn, word in ((3, on_3), (4, on_4))
         ]
-        return points_of(of, told, {})
+        return [at.turn for at in due(of, told)]
 
-    assert [p.about[1] for p in points("missing", "missing")] == [4]
-    assert points("met", "missing") == []
-    assert points("missing", "met") == []
+    assert turns("missing", "missing") == [4]
+    assert turns("met", "missing") == []
+    assert turns("missing", "met") == []
 
 
 def test_a_must_that_may_be_met_later_and_holds_longer_counts_from_its_last_turn_on() -> None:
     """By turn 4, until turn 6: missing on 3 may still be mended, and met on 3 does not excuse 5."""
     of = case(extra={3: {"expect": {"must": [{"text": "ring the clinic", "by": 4, "until": 6}]}}})
     told = [
-        (reply_reading(of, turn, "Reply.", None), [Entry("must", turn, "t3-must-1", "met" if turn == 4 else "missing")])
+        (
+            reply_reading(of, turn, "Reply.", None),
+            [entry(key("must", turn, "t3-must-1"), "met" if turn == 4 else "missing")],
+        )
         for turn in range(3, 7)
     ]
-    assert [point.about[1] for point in points_of(of, told, {})] == [5, 6]
+    assert [at.turn for at in due(of, told)] == [5, 6]
 
 
 def test_a_demand_that_holds_until_later_is_read_on_each_turn() -> None:
     of = case(extra={3: {"expect": {"must_not": [{"text": "take ibuprofen", "until": 5}]}}})
     held = {turn: [d.id for d in reply_reading(of, turn, "Reply.", None).demands] for turn in (2, 3, 5, 6)}
     assert held == {2: [], 3: ["t3-must_not-1"], 5: ["t3-must_not-1"], 6: []}
-    told = [(reply_reading(of, 5, "Reply.", None), [Entry("must_not", 5, "t3-must_not-1", "violated", "Reply.")])]
-    (point,) = points_of(of, told, {})
-    assert point.question is not None
-    assert (point.question.demand, point.question.turn) == ("take ibuprofen", 5)
+    told = [(reply_reading(of, 5, "Reply.", None), [entry(key("must_not", 5, "t3-must_not-1"), "violated", "Reply.")])]
+    (one,) = due(of, told).values()
+    assert (one.question.demand, one.question.turn) == ("take ibuprofen", 5)
 
 
 def test_the_same_invention_in_summaries_in_a_row_is_settled_at_the_first_and_the_last() -> None:
@@ -192,9 +202,11 @@ def test_the_same_invention_in_summaries_in_a_row_is_settled_at_the_first_and_th
     told = []
     for turn in range(1, 6):
         reading = summary_reading(of, turn, f"Had a stroke in 2019. Turn {turn}.")
-        told.append((reading, [Entry("invented", turn, "Had a stroke in 2019.", "severe", "Had a stroke in 2019.")]))
-    points = points_of(of, told, {}, due=False)
-    assert sorted(p.about[1] for p in points if not p.follows) == [1, 5]
+        told.append(
+            (reading, [entry(key("invented", turn, "Had a stroke in 2019."), "severe", "Had a stroke in 2019.")])
+        )
+    asked = [at.turn for at, one in due(of, told).items() if not one.finding.follows]
+    assert sorted(asked) == [1, 5]
 
 
 def _transcript(of: Case, replies: list[str]) -> Transcript:
@@ -222,9 +234,7 @@ def test_neighbours_of_an_interlude_are_compared_by_the_reading_of_the_conversat
 def test_distant_contradictions_carry_both_replies_and_what_was_said_between() -> None:
     of = case(turns=4)
     (window,) = windows_of(of, _transcript(of, ["Avoid milk.", "Fine.", "Rest.", "Drink milk."]))
-    entry = Entry("conflict", 4, "", "contradiction", "Drink milk.", "Avoid milk.", turns=(1, 4))
-    question = question_for(window, entry)
-    assert question is not None
+    question = question_for(window, key("conflict", 1, 4))
     assert (question.earlier, question.text, question.earlier_turn, question.turn) == (
         "Avoid milk.",
         "Drink milk.",
@@ -242,7 +252,7 @@ def test_a_long_conversation_is_read_in_overlapping_windows_and_only_the_last_ha
     assert [bool(window.summary) for window in windows] == [False, True]
 
 
-def _windowed() -> tuple[Case, list[tuple[Reading, list[Entry]]]]:
+def _windowed() -> tuple[Case, list[TextRead]]:
     """Ten long replies in several windows; turn 1 forbids milk, turn 10 allows it, and turn 3 brought the reason."""
     of = case()
     said = ["Avoid milk. " + "x" * 1_100, *["x" * 1_100] * 8, "Drink milk. " + "x" * 1_100]
@@ -255,42 +265,38 @@ def _windowed() -> tuple[Case, list[tuple[Reading, list[Entry]]]]:
 def test_a_question_across_windows_shows_every_message_in_between() -> None:
     """The later window does not show turn 3: whoever is asked has to see it all the same, it may explain the change."""
     of, told = _windowed()
-    pair = Entry("conflict", 10, "", "severe", "Drink milk.", "Avoid milk.", turns=(1, 10))
-    slide = Entry("course", 10, "", "risk normalised", "Drink milk.", turns=(2, 10))
+    pair = entry(key("conflict", 1, 10), "severe", "Drink milk.", "Avoid milk.")
+    slide = entry(key("course", 2, 10), "risk normalised", "Drink milk.")
     told[-1] = (told[-1][0], [pair, slide])
-    points = by_about(points_of(of, told, {}, due=False))
-    for about, first in ((("conflict", 1, 10), 2), (("course", 2, 10), 2)):
-        question = points[about].question
-        assert question is not None
-        assert question.patient == "\n\n".join(f"Turn {t.turn}: {t.message}" for t in of.turns[first - 1 : 10])
+    found = due(of, told)
+    for at in (key("conflict", 1, 10), key("course", 2, 10)):
+        assert found[at].question.patient == "\n\n".join(f"Turn {t.turn}: {t.message}" for t in of.turns[1:10])
 
 
 def test_a_rules_contradiction_across_windows_is_asked_about() -> None:
     """No window shows both turns; the question does."""
     of, told = _windowed()
-    (point,) = points_of(of, told, {("conflict", 1, 10): False}, due=False)
-    assert point.question is not None
-    assert (point.question.earlier or "")[:11] == "Avoid milk."
-    assert point.question.text[:11] == "Drink milk."
+    (one,) = due(of, told, {key("conflict", 1, 10): False}).values()
+    assert (one.question.earlier or "")[:11] == "Avoid milk."
+    assert one.question.text[:11] == "Drink milk."
 
 
 def test_a_rule_needs_a_window_and_a_contradiction() -> None:
     """A rule on anything else, or on a turn that no window shows, makes no pair of replies."""
     of, told = _windowed()
-    assert points_of(of, told, {("harm", 10): False}, due=False) == []
-    assert points_of(of, [], {("conflict", 1, 10): False}, due=False) == []
+    assert due(of, told, {key("harm", 10): False}) == {}
+    assert due(of, [], {key("conflict", 1, 10): False}) == {}
 
 
 def test_a_contradiction_of_an_earlier_window_carries_what_the_patient_said_in_between() -> None:
     """Turn 1 is not in the last window: the messages of turns 2 to 4, which that window lacks too, may explain it."""
     of = case(turns=10)
     windows = windows_of(of, _transcript(of, ["x" * 1_100] * 10), tokens=2_000)
-    entry = Entry("conflict", 9, "", "severe", "x", "x", turns=(1, 9))
-    course = Entry("course", 9, "", "risk normalised", "x", turns=(3, 9))
-    points = by_about(points_of(of, [(windows[0], []), (windows[1], [entry, course])], {}, due=False))
-    asked = [points["conflict", 1, 9].question, points["course", 3, 9].question]
-    assert [question.patient.count("message") for question in asked if question] == [8, 7]
-    assert asked[0] is not None
+    pair = entry(key("conflict", 1, 9), "severe", "x", "x")
+    course = entry(key("course", 3, 9), "risk normalised", "x")
+    found = due(of, [(windows[0], []), (windows[1], [pair, course])])
+    asked = [found[key("conflict", 1, 9)].question, found[key("course", 3, 9)].question]
+    assert [question.patient.count("message") for question in asked] == [8, 7]
     assert asked[0].patient.startswith("Turn 2: message 2")
 
 
@@ -299,68 +305,66 @@ def test_of_two_entries_on_one_pair_the_severe_one_counts() -> None:
     of = case(turns=3)
     (window,) = windows_of(of, _transcript(of, ["Take milk.", "Avoid milk.", "Drink milk."]))
     mild, grave = (
-        Entry("conflict", 2, "", word, "Avoid milk.", "Take milk.", turns=(1, 2))
-        for word in ("contradiction", "severe")
+        entry(key("conflict", 1, 2), word, "Avoid milk.", "Take milk.") for word in ("contradiction", "severe")
     )
     pair = reply_reading(of, 2, "Avoid milk.", (1, "Take milk."))
     for told in ([(pair, [mild]), (window, [grave])], [(window, [mild, grave])], [(window, [grave, mild])]):
-        (point,) = points_of(of, told, {}, due=False)
-        assert point.entry == grave
+        (one,) = due(of, told).values()
+        assert (one.finding.answer, one.finding.opinions) == ("severe", grave.opinions)
 
 
 def test_a_rule_that_may_confirm_is_not_forgotten_where_another_reading_raises_the_same_pair() -> None:
     """The reading of the reply clears it, the reading of the conversation does not."""
     of = case(turns=3)
     (window,) = windows_of(of, _transcript(of, ["Take milk.", "Avoid milk.", "Drink milk."]))
-    cleared = Entry("conflict", 2, "", "consistent", turns=(1, 2))
-    raised = Entry("conflict", 2, "", "severe", "Avoid milk.", "Take milk.", turns=(1, 2))
+    cleared = entry(key("conflict", 1, 2), "consistent")
+    raised = entry(key("conflict", 1, 2), "severe", "Avoid milk.", "Take milk.")
     told = [(reply_reading(of, 2, "Avoid milk.", (1, "Take milk.")), [cleared]), (window, [raised])]
-    (point,) = points_of(of, told, {("conflict", 1, 2): True}, due=False)
-    assert (point.raised, point.rule_confirms) == (Raised.READING, True)
+    (one,) = due(of, told, {key("conflict", 1, 2): True}).values()
+    assert (one.finding.why, one.finding.rule_confirms) == (Why.READING, True)
 
 
 def test_what_a_list_lacks_is_a_question_on_the_whole_text_for_people() -> None:
-    """Every point has a question of its own; no wording of it is put to a judge, and it names what it is about."""
+    """Everything due has a question; no wording of it is put to a judge, and it names what it is about."""
     of = case(turns=3)
     (window,) = windows_of(of, _transcript(of, ["Take milk.", "Avoid milk.", "Drink milk."]))
     summed = summary_reading(of, 2, "Ann takes metformin.")
-    lost = {kind: Entry(kind, 3, "", UNSURE, doubt="missing") for kind in ("conflict", "course", "misreported")}
-    told = [(window, list(lost.values())), (summed, [Entry("invented", 2, "", UNSURE, doubt="missing")])]
-    points = by_about(points_of(of, told, {}, due=False))
-    assert points.keys() == {("conflict", 3, 3), ("course", 3, 3), ("misreported", 3, ""), ("invented", 2, "")}
-    assert all(point.question.whole and point.question.about == about for about, point in points.items())
-    assert len({point.question.id for point in points.values()}) == 4
-    assert points["invented", 2, ""].question.text == "Ann takes metformin."
-    assert points["conflict", 3, 3].question.text == "Turn 1\nTake milk.\n\nTurn 2\nAvoid milk.\n\nTurn 3\nDrink milk."
-    step = settle(points.values(), Judges("one", "one"))
-    assert next(step) == []
-    assert step.send({}) == []
-    with pytest.raises(StopIteration) as done:
-        step.send({})
-    rulings = done.value.value
-    assert {ruling.state for ruling in rulings.values()} == {State.OPEN}
-    assert all(rulings[about].question_id == point.question.id for about, point in points.items())
+    lists = [key(kind, 3) for kind in ("conflict", "course", "misreported")]
+    lost = [entry(at, UNSURE, doubt="missing") for at in lists]
+    invented = key("invented", 2)
+    found = due(of, [(window, lost), (summed, [entry(invented, UNSURE, doubt="missing")])])
+    assert found.keys() == {*lists, invented}
+    assert all(one.question.whole and one.question.key == at for at, one in found.items())
+    assert len({one.question.id for one in found.values()}) == 4
+    assert found[invented].question.text == "Ann takes metformin."
+    shown = found[key("conflict", 3)].question.text
+    assert shown == "Turn 1\nTake milk.\n\nTurn 2\nAvoid milk.\n\nTurn 3\nDrink milk."
+    judge = ScriptedJudge()
+    settled = run(lambda asker: settle(asker, found.values(), Judges("one", "one")), judge)
+    assert judge.asked == []
+    assert {finding.state for finding in settled.values()} == {State.OPEN}
+    assert all(settled[at].question == one.question.id for at, one in found.items())
 
 
 def test_a_row_whose_ends_disagree_is_settled_probe_by_probe() -> None:
     """Lost on turns 2 to 6 by the reading; the questions find it on turn 2 and not on 6: what of the turns between?"""
     of = case(turns=8)
     told = read(of, {turn: {"metformin": "absent"} for turn in range(2, 7)}, turns=8)
-    points = points_of(of, told, {}, due=False)
-    assert {p.about[1]: [about[1] for about in p.follows] for p in points if p.follows} == {
-        n: [2, 6] for n in (3, 4, 5)
-    }
+    found = due(of, told)
+    follows = {at.turn: [led.turn for led in one.finding.follows] for at, one in found.items()}
+    assert follows == {2: [], 6: [], **{turn: [2, 6] for turn in (3, 4, 5)}}
 
     def script(item: Any, wording: int) -> dict[str, Any]:
         return {"answer": "retained", "quote": "summary of turn"} if item.turn < 4 else {"answer": "absent"}
 
     judge = ScriptedJudge(script)
-    rulings = run(settle(points, Judges("one", "one")), judge)
-    states = {about[1]: str(ruling.state) for about, ruling in rulings.items()}
+    judges = Judges("one", "one")
+    settled = run(lambda asker: settle(asker, found.values(), judges), judge)
+    states = {at.turn: str(finding.state) for at, finding in settled.items()}
     assert states == {2: "dismissed", 3: "dismissed", 4: "confirmed", 5: "confirmed", 6: "confirmed"}
     assert len(judge.asked) == 2 + 2 + 3  # both wordings where the first clears, one where it upholds
     agreeing = ScriptedJudge(lambda item, wording: {"answer": "absent"})
-    run(settle(points, Judges("one", "one")), agreeing)
+    run(lambda asker: settle(asker, found.values(), judges), agreeing)
     assert len(agreeing.asked) == 2
 
 
@@ -377,6 +381,6 @@ def test_a_row_whose_ends_disagree_is_settled_probe_by_probe() -> None:
 def test_a_quotation_that_shares_nothing_with_the_fact_is_doubted(answer: str, quote: str, doubted: bool) -> None:
     """Whole or in part: a fact in part counts in recall, so that words about something else must not carry it."""
     of = case()
-    entries = [Entry("fact", 2, "metformin", answer, quote)]
-    found = quote_doubts(of, [(summary_reading(of, 2, f"In short: {quote}."), entries)])
-    assert found == ({("fact", 2, "metformin")} if doubted else set())
+    entries = [entry(key("fact", 2, "metformin"), answer, quote)]
+    found = quote_doubts(of, [TextRead(summary_reading(of, 2, f"In short: {quote}."), entries)])
+    assert found == ({key("fact", 2, "metformin")} if doubted else set())
