@@ -25,7 +25,9 @@ from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.judging.protocol import JudgeRequest
 from pytest_clinical_drift.judging.questions import check_answer
 from pytest_clinical_drift.judging.readings import Reading
-from pytest_clinical_drift.judging.rulings import Opinion, State, with_person
+from pytest_clinical_drift.core.findings import Opinion
+from pytest_clinical_drift.core.words import State
+from pytest_clinical_drift.judging.opinions import with_people
 from pytest_clinical_drift.judging.session import JudgedConversation, JudgeSession
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
@@ -172,7 +174,7 @@ class Stage:
         for about, ruling in rulings.items():
             if ruling.state in (State.OPEN, State.CONFIRMED) and ruling.question_id:
                 right = judge.truth.get((case.id, about), KINDS[ruling.kind][0])
-                rulings[about] = with_person(ruling, [Opinion("reader", 0, right, "", "read", role="reader")])
+                rulings[about] = with_people(ruling, [Opinion("reader", 0, right, "", "read", role="reader")])
         return replace(judged, judgement=replace(judged.judgement, rulings=rulings))
 
     def verdict(self, assessed: Sequence[list[CaseAssessment]], policy: str | None = None) -> Verdict:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from pytest_clinical_drift.judging.labelled import GROUPS
-from pytest_clinical_drift.judging.rulings import AuditCount
+from pytest_clinical_drift.judging.opinions import AuditCount
 from pytest_clinical_drift.metrics.horizon import early_slope
 from pytest_clinical_drift.metrics.recall import ratio
 from pytest_clinical_drift.scoring.assessment import (

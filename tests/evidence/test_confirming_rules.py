@@ -11,7 +11,7 @@ from pytest_clinical_drift.cases.model import CriticalEntity, FactState
 from pytest_clinical_drift.core.packaged import load_data
 from pytest_clinical_drift.evidence.advice.breach import rules_conflict
 from pytest_clinical_drift.evidence.findings import FactFinding, find_facts
-from pytest_clinical_drift.judging.raised_points import confirming_rules
+from pytest_clinical_drift.judging.due import confirming_rules
 from pytest_clinical_drift.scoring.summary_facts import settled_fact
 
 FACTS = [FactState(fact=CriticalEntity(id=text, text=text)) for text in ("gout", "sertraline 50 mg once daily")]

@@ -13,11 +13,12 @@ from inner_runs import run_here
 from reviewing import KEPT, alarms_of, case, chained, lay_out, manifest_of, results_of, run
 
 from pytest_clinical_drift import cli
+from pytest_clinical_drift.core.findings import Finding
+from pytest_clinical_drift.core.words import State, Why
 from pytest_clinical_drift.gate.reopened import reopen
 from pytest_clinical_drift.gate.reviewing import review_items
 from pytest_clinical_drift.judging.for_reviewers import with_raised
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
-from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDED = ROOT / "examples/recorded"
@@ -155,10 +156,10 @@ def test_what_rules_cannot_read_is_asked_of_people(tmp_path: Path) -> None:
 def test_where_a_judge_decides_what_it_cleared_is_not_asked_of_people() -> None:
     """Of kinds that it may not decide, what rules alone raised is; its own rulings stay."""
     silent = {
-        ("fact", 2, "a"): Ruling("f", "fact", State.SILENT, "unsure", Raised.RULE),
-        ("must", 3, "t1-must-1"): Ruling("m", "must", State.SILENT, "unsure", Raised.RULE),
+        ("fact", 2, "a"): Finding("f", "fact", State.SILENT, "unsure", Why.RULE),
+        ("must", 3, "t1-must-1"): Finding("m", "must", State.SILENT, "unsure", Why.RULE),
     }
-    heard = {("fact", 2, "a"): Ruling("f", "fact", State.OPEN, "absent", Raised.READING)}
+    heard = {("fact", 2, "a"): Finding("f", "fact", State.OPEN, "absent", Why.READING)}
     judged, by_rules = ConversationJudgement(rulings=heard), ConversationJudgement(rulings=silent)
     assert dict(with_raised(judged, by_rules, {"breach"}).rulings) == heard
     assert dict(with_raised(judged, by_rules, ()).rulings) == {**silent, **heard}

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from reviewing import KEPT, UNCLEAR, alarms_of, lay_out, results_of, run
 
+from pytest_clinical_drift.core.findings import Opinion
+from pytest_clinical_drift.core.words import State
 from pytest_clinical_drift.gate.reopened import reopen
 from pytest_clinical_drift.gate.reviewing import MIXED_IN, decisions_in, review_items, split_items
 from pytest_clinical_drift.judging.questions import Question
-from pytest_clinical_drift.judging.rulings import Opinion, State
 from pytest_clinical_drift.scoring.alarm_types import Alarm, AlarmKind, AlarmState
 
 VAGUE = "Takes metformin. Penicillin allergy with anaphylaxis. Takes no metformin."

@@ -10,7 +10,7 @@ from pytest_clinical_drift.core.log import Answer
 from pytest_clinical_drift.core.words import Why
 from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE
 from pytest_clinical_drift.judging.due import Due
-from pytest_clinical_drift.judging.entries import entry_of
+from pytest_clinical_drift.judging.entries import entries_of, entry_of
 from pytest_clinical_drift.judging.procedure import Judges, settle
 from pytest_clinical_drift.judging.protocol import EVERYTHING, Feed, Judge, JudgeRequest
 from pytest_clinical_drift.judging.questions import Question
@@ -81,7 +81,9 @@ def clear(item: Question | Reading) -> dict[str, Any]:
         answer = KINDS[item.kind][0]
         return {"answer": answer, "quote": words if answer in QUOTED else "", "reason": "so"}
     if item.kind == "summary":
-        stated = {line.fact: {"answer": "absent" if line.ended else "retained", "quote": words} for line in item.facts}
+        stated = {
+            line.fact: {"answer": "absent" if line.ended else "retained", "quote": item.text} for line in item.facts
+        }
         return {"facts": stated, "unsupported": []}
     if item.kind == "reply":
         met = {d.id: {"answer": "met" if d.kind == "must" else "kept", "quote": words} for d in item.demands}
@@ -164,6 +166,11 @@ def key(kind: str, *parts: int | str, source: str = "") -> FindingKey:
 def entry(of: FindingKey, answer: str, quote: str = "", earlier_quote: str = "", **more: Any) -> Finding:
     """An entry of a reading."""
     return entry_of(of, Opinion("reader", 1, answer, quote, "", earlier_quote, reading=True, **more), answer)
+
+
+def read_as(reading: Reading, given: Any) -> list[Finding]:
+    """What a judge's answer to a reading says, entry by entry."""
+    return entries_of(reading, Answer("reader", reading.id, 1, given))
 
 
 def said(word: str, *, doubt: str = "") -> Opinion:

@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, State, with_person
 
 from pytest_clinical_drift.cli import main
+from pytest_clinical_drift.core.findings import Finding, Opinion
+from pytest_clinical_drift.core.words import State, Why
+from pytest_clinical_drift.judging.opinions import with_people
 from pytest_clinical_drift.judging.reviews import content_hash
 
 
@@ -65,11 +67,11 @@ def test_files_without_a_question_in_common_are_one_sentence(
 
 def test_a_third_reviewer_decides_where_two_differ() -> None:
     """Two against one, whichever way; one against one stays open."""
-    ruling = Ruling("q", "fact", State.OPEN, "absent", Raised.READING)
+    ruling = Finding("q", "fact", State.OPEN, "absent", Why.READING)
     say = {
         name: Opinion(name, 0, word, "", "read", role="nurse") for name, word in (("a", "absent"), ("b", "retained"))
     }
     third = [Opinion("c", 0, word, "", "read", role="nurse") for word in ("absent", "retained")]
-    assert with_person(ruling, list(say.values())).state is State.OPEN
-    assert with_person(ruling, [*say.values(), third[0]]).state is State.CONFIRMED
-    assert with_person(ruling, [*say.values(), third[1]]).state is State.DISMISSED
+    assert with_people(ruling, list(say.values())).state is State.OPEN
+    assert with_people(ruling, [*say.values(), third[0]]).state is State.CONFIRMED
+    assert with_people(ruling, [*say.values(), third[1]]).state is State.DISMISSED

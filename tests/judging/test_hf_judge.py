@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from asked import question, settled
 from engine_models import build_model
-from pytest_clinical_drift.judging.rulings import Raised, State
 
+from pytest_clinical_drift.core.words import State, Why
 from pytest_clinical_drift.judging.prompts import messages_for
 from pytest_clinical_drift.judging.protocol import build_judge
 
@@ -24,6 +24,6 @@ def test_a_model_that_babbles_settles_nothing(tmp_path: Path) -> None:
     assert judge is not None
     judge.check()
     assert judge.identity().proven
-    rulings, count = settled(judge, asked, Raised.UNSURE)
+    rulings, count = settled(judge, asked, Why.UNSURE)
     assert {ruling.state for ruling in rulings} == {State.OPEN}
     assert count.failed == count.asked == 4

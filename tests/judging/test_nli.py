@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from asked import question
 
+from pytest_clinical_drift.core.findings import Opinion
+from pytest_clinical_drift.core.log import Answer
 from pytest_clinical_drift.errors import InputError, MissingDependency
-from pytest_clinical_drift.judging.answers import Answer
 from pytest_clinical_drift.judging.nli import NliJudge, advice_pairs, label_index
 from pytest_clinical_drift.judging.protocol import Feed, JudgeRequest
-from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.judging.questions import Question, opinion_of
 
 EARLIER = "Avoid ibuprofen for the pain. Drink plenty of water."
 LATER = "Take ibuprofen for the pain. Rest the ankle."
@@ -55,7 +56,7 @@ def build(folder: Path, labels: list[str], favoured: int, strength: float = 6.0)
     return str(folder)
 
 
-def answer_of(judge: NliJudge, asked: Question) -> Answer:
+def answer_of(judge: NliJudge, asked: Question) -> Opinion:
     """What the judge says to one question."""
     found: list[Answer] = []
 
@@ -67,7 +68,7 @@ def answer_of(judge: NliJudge, asked: Question) -> Answer:
     feed = Feed(deliver)
     feed.put([JudgeRequest(asked, 1)])
     judge.work(feed)
-    return found[0]
+    return opinion_of(asked, found[0])
 
 
 def pair(earlier: str = EARLIER, later: str = LATER) -> Question:

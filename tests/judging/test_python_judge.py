@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 from asked import question, settled, summary
-from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
 
+from pytest_clinical_drift.core.findings import Finding
+from pytest_clinical_drift.core.words import State, Why
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.judging.entries import ReadingAnswer
 from pytest_clinical_drift.judging.protocol import JudgeRequest, build_judge
 
 
-def ruled(monkeypatch: pytest.MonkeyPatch, function: Callable[[dict[str, Any]], Any]) -> Ruling:
+def ruled(monkeypatch: pytest.MonkeyPatch, function: Callable[[dict[str, Any]], Any]) -> Finding:
     """What a function's answer to one question amounts to."""
     module = types.ModuleType("own_judge")
     module.make = lambda: function  # type: ignore[attr-defined]
@@ -29,7 +29,7 @@ def ruled(monkeypatch: pytest.MonkeyPatch, function: Callable[[dict[str, Any]], 
     assert judge is not None
     assert judge.check() == []
     assert judge.identity().proven
-    (found,), _ = settled(judge, [question("must")], Raised.UNSURE)
+    (found,), _ = settled(judge, [question("must")], Why.UNSURE)
     return found
 
 
@@ -100,8 +100,8 @@ def test_it_reads_whole_texts_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "own_judge", module)
     judge = build_judge("python:own_judge:make", {})
     given = judge.answer(JudgeRequest(summary(), 2, "reader"))  # type: ignore[union-attr]
-    assert given == ReadingAnswer(
-        {"facts": {}, "unsupported": [{"quote": "x", "grade": "severe", "reason": "frozenset()"}]}
+    assert given == Answer(
+        "reader", "", 1, {"facts": {}, "unsupported": [{"quote": "x", "grade": "severe", "reason": "frozenset()"}]}
     )
     assert (seen[0]["kind"], seen[0]["wording"], seen[0]["id"]) == ("summary", 2, summary().id)
     assert [fact["fact"] for fact in seen[0]["facts"]] == ["penicillin", "lithium", "ramipril"]
@@ -119,7 +119,7 @@ def test_async_calls_share_one_event_loop(monkeypatch: pytest.MonkeyPatch) -> No
     module.make = lambda: answer  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "own_judge", module)
     asked = [question("must", f"Ring the clinic today, {number}.") for number in range(3)]
-    found, _ = settled(build_judge("python:own_judge:make", {}), asked, Raised.UNSURE)
+    found, _ = settled(build_judge("python:own_judge:make", {}), asked, Why.UNSURE)
     assert {ruling.state for ruling in found} == {State.DISMISSED}
     assert (len(loops), len(set(map(id, loops)))) == (6, 1)
     assert loops[0].is_closed()

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from asked import SUMMARY, conversation, reply, summary
-from pytest_clinical_drift.judging.raised_points import raised_points
-from pytest_clinical_drift.judging.rulings import Raised
 
 from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.core.words import Why
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.judging.answers import UNSURE
+from pytest_clinical_drift.judging.due import raised_by_reading
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.readings import Reading, reply_reading, single_reading, summary_reading, windows_of
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
@@ -102,9 +102,9 @@ def test_what_a_reading_raises_and_leaves_unsure() -> None:
     """A loss and an unsure entry are points, a kept fact is none."""
     entries = [Entry("fact", 2, name, answer) for name, answer in
                (("penicillin", "absent"), ("lithium", UNSURE), ("ramipril", "retained"))]  # fmt: skip
-    points = raised_points(summary(), entries)
+    points = raised_by_reading(summary(), entries)
     assert [(point.entry.key, point.raised) for point in points if point.entry] == [
-        ("penicillin", Raised.READING),
-        ("lithium", Raised.UNSURE),
+        ("penicillin", Why.READING),
+        ("lithium", Why.UNSURE),
     ]
     assert not any(point.rule_confirms for point in points)

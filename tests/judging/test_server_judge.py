@@ -15,12 +15,13 @@ import engine_server
 import pytest
 from asked import clear, one_of_each, question, settled, summary
 from engine_server import Answer, ChatServer, as_json, completion
-from pytest_clinical_drift.judging.raised_points import Point
-from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
 
+from pytest_clinical_drift.core.findings import Finding
+from pytest_clinical_drift.core.words import State, Why
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.chat import ATTEMPTS, interview
+from pytest_clinical_drift.judging.due import Point
 from pytest_clinical_drift.judging.entries import ReadingAnswer, entries_of
 from pytest_clinical_drift.judging.procedure import Judges, read_all, settle
 from pytest_clinical_drift.judging.protocol import Judge, JudgeRequest, build_judge
@@ -39,7 +40,7 @@ def told(body: dict[str, Any]) -> str:
     return json.dumps({"earlier_quote": "", "quote": " ".join(text.split()[:3]), "reason": "so", "answer": answer})
 
 
-def ask(server: ChatServer, questions: list[Question], **settings: str) -> tuple[list[Ruling], Count]:
+def ask(server: ChatServer, questions: list[Question], **settings: str) -> tuple[list[Finding], Count]:
     return settled(checked(server, **settings), questions)
 
 
@@ -50,7 +51,7 @@ def checked(server: ChatServer, **settings: str) -> Judge:
     return judge
 
 
-def states(rulings: list[Ruling]) -> set[State]:
+def states(rulings: list[Finding]) -> set[State]:
     return {ruling.state for ruling in rulings}
 
 
@@ -245,7 +246,7 @@ def test_a_judge_that_was_idle_for_longer_than_its_deadline_answers() -> None:
         for number in range(2):
             time.sleep(1.3 * number)
             one = question("fact", f"Summary {number}: lithium 600 mg once nightly.")
-            queue.start(number, settle([Point((number, 0), "fact", Raised.RULE, one)], names))
+            queue.start(number, settle([Point((number, 0), "fact", Why.RULE, one)], names))
             found += [ruling.state for ruling in queue.wait(number).values()]
         queue.stop()
     assert found == [State.DISMISSED] * 2

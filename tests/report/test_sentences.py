@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from made import alarm
 
-from pytest_clinical_drift.judging.rulings import Opinion
+from pytest_clinical_drift.core.findings import Opinion
 from pytest_clinical_drift.report.sentences import alarm_sentence, event_sentence, opinion_line, worst_first
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.scoring.assessment import CONFIRMED, OPEN, Alarm, AlarmKind, Event

@@ -15,7 +15,7 @@ from reviewing import KEPT, UNCLEAR, chained, manifest_of
 from sheets import TOLD, made_run, record_of, sheet_of
 
 from pytest_clinical_drift import cli
-from pytest_clinical_drift.judging.rulings import Opinion
+from pytest_clinical_drift.core.findings import Opinion
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.memory import horizon_lines, memory_lines
 from pytest_clinical_drift.report.words import words

@@ -10,9 +10,9 @@ import pytest
 from made import READ, alarm, event, flat
 from records import judged, limits, record
 
+from pytest_clinical_drift.core.findings import Opinion
 from pytest_clinical_drift.judging.calibration_file import ExternalTable
 from pytest_clinical_drift.judging.labelled import GROUPS
-from pytest_clinical_drift.judging.rulings import Opinion
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.results.manifest import JudgeRecord
 from pytest_clinical_drift.results.releases import (

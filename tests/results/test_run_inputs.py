@@ -12,12 +12,13 @@ from made import READ, event, flat
 from pydantic import ValidationError
 from shard_records import WINDOW, gate, inputs_of, results
 
+from pytest_clinical_drift.core.findings import Finding
+from pytest_clinical_drift.core.words import State, Why
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.findings import Findings
 from pytest_clinical_drift.judging.for_reviewers import JudgedConversation
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.reviews import content_hash
-from pytest_clinical_drift.judging.rulings import Raised, Ruling, State
 from pytest_clinical_drift.results.inputs import (
     RunInputs,
     check_inputs,
@@ -118,7 +119,7 @@ def test_counts_of_a_calibration_are_numbers(number: float) -> None:
 
 def test_what_the_judge_made_of_conversations_is_stored_by_case_and_repeat() -> None:
     """In whichever order they ended; rulings apart, and together again when they are read."""
-    ruling = Ruling("q1", "fact", State.OPEN, "absent", Raised.READING)
+    ruling = Finding("q1", "fact", State.OPEN, "absent", Why.READING)
     ended = [("bela", 0), ("anna", 1), ("anna", 0)]
     made = [ConversationJudgement(rulings={("fact", turn, "allergy"): ruling}) for turn in (1, 2, 3)]
     stored = store_judged({key: judged(judgement) for key, judgement in zip(ended, made, strict=True)})

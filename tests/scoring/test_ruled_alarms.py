@@ -9,12 +9,13 @@ import pytest
 from reviewing import case
 
 from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.core.findings import Finding, Opinion
+from pytest_clinical_drift.core.words import State, Why
 from pytest_clinical_drift.evidence.advice.breach import ReplyFinding
 from pytest_clinical_drift.evidence.findings import FactFinding, Findings, PairFinding
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.for_reviewers import JudgedConversation
 from pytest_clinical_drift.judging.procedure import ConversationJudgement, SettledPoint
-from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, State
 from pytest_clinical_drift.scoring import ruled_alarms, summary_facts
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, ConflictFigures, NoConflictRate
 from pytest_clinical_drift.scoring.events import events_of_alarms
@@ -39,11 +40,11 @@ def _one_confirming_rule(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ruling(
-    state: str, answer: str = "absent", kind: str = "fact", raised: Raised = Raised.READING, *, person: bool = False
-) -> Ruling:
+    state: str, answer: str = "absent", kind: str = "fact", raised: Why = Why.READING, *, person: bool = False
+) -> Finding:
     """A ruling with the opinion of a judge, or of a person."""
     opinion = Opinion("who", 0 if person else 1, answer, "q1", "r1")
-    return Ruling("id", kind, State(state), answer, raised, (opinion,), by_person=person)
+    return Finding("id", kind, State(state), answer, raised, (opinion,), by_person=person)
 
 
 def finding(status: str, *, certain: bool = True, rule: str = "other", stale: bool = False) -> FactFinding:
@@ -80,7 +81,7 @@ def entry(answer: str) -> Entry:
     ],
 )
 def test_who_settles_an_alarm_without_a_deciding_judge(
-    rule: str, sure: bool, given: Ruling | None, expected: tuple[str, str]
+    rule: str, sure: bool, given: Finding | None, expected: tuple[str, str]
 ) -> None:
     _, alarm = settled_fact(finding("absent", certain=sure, rule=rule), 3, None, given, deciding=False)
     assert alarm is not None
@@ -116,7 +117,7 @@ def test_what_is_plainly_stated_raises_nothing() -> None:
 # -- facts: why one is lost
 
 
-def _reason(found: FactFinding, given: Ruling | None, *parts: str) -> str:
+def _reason(found: FactFinding, given: Finding | None, *parts: str) -> str:
     heard = entry("absent") if given is not None else None
     _, alarm = settled_fact(found, 3, heard, given, deciding=given is not None, essential=parts)
     assert alarm is not None
@@ -125,7 +126,7 @@ def _reason(found: FactFinding, given: Ruling | None, *parts: str) -> str:
 
 def test_a_lost_fact_names_the_essential_part_that_may_be_all_that_is_missing() -> None:
     """Neither a silent judge nor a rule that found no word of it knows whether the rest of the fact is there."""
-    silent = Ruling("id", "fact", State.CONFIRMED, "absent", Raised.READING, (Opinion("who", 1, "absent", "", ""),))
+    silent = Finding("id", "fact", State.CONFIRMED, "absent", Why.READING, (Opinion("who", 1, "absent", "", ""),))
     nothing = replace(finding("absent", certain=False, rule="no-words"), reason="not stated")
     unnamed = replace(finding("absent", rule="unnamed"), reason="not stated")
     without = replace(finding("absent", rule="essential"), reason="without its essential part: two")
@@ -187,7 +188,7 @@ def test_what_only_a_reading_sees_is_an_alarm(answer: str, kind: str, status: st
 
 @pytest.mark.parametrize(("answer", "status"), [("retained", "retained"), ("partial", "partial")])
 def test_a_dismissed_alarm_leaves_what_the_judge_found_instead(answer: str, status: str) -> None:
-    given = ruling("dismissed", answer, raised=Raised.RULE)
+    given = ruling("dismissed", answer, raised=Why.RULE)
     fact, alarm = settled_fact(finding("absent"), 3, entry(answer), given, deciding=True)
     assert alarm is not None
     assert (alarm.state, fact.status, fact.counts(worst=True)) == ("dismissed", status, None)
@@ -196,15 +197,15 @@ def test_a_dismissed_alarm_leaves_what_the_judge_found_instead(answer: str, stat
 @pytest.mark.parametrize(
     ("state", "raised", "expected"),
     [
-        ("cleared", Raised.DUE, None),
-        ("cleared", Raised.AUDIT, None),
-        ("dismissed", Raised.READING, "dismissed"),
-        ("open", Raised.DUE, "open"),
-        ("confirmed", Raised.AUDIT, "confirmed"),
+        ("cleared", Why.DUE, None),
+        ("cleared", Why.AUDIT, None),
+        ("dismissed", Why.READING, "dismissed"),
+        ("open", Why.DUE, "open"),
+        ("confirmed", Why.AUDIT, "confirmed"),
     ],
 )
 def test_what_was_asked_without_suspicion_is_an_alarm_only_if_upheld(
-    state: str, raised: Raised, expected: str | None
+    state: str, raised: Why, expected: str | None
 ) -> None:
     given = ruling(state, "retained" if state in ("cleared", "dismissed") else "absent", raised=raised)
     fact, alarm = settled_fact(finding("retained"), 3, entry("retained"), given, deciding=True)
@@ -220,7 +221,7 @@ def test_what_was_asked_without_suspicion_is_an_alarm_only_if_upheld(
         (ruling("confirmed", "stale"), "stale", "confirmed"),  # it stands there: not the missing part's fault
     ],
 )
-def test_what_was_cut_off_is_not_lost_for_sure(given: Ruling, read: str, expected: str) -> None:
+def test_what_was_cut_off_is_not_lost_for_sure(given: Finding, read: str, expected: str) -> None:
     """Only of what is missing, and only while no person says so."""
     _, found = settled_fact(finding("absent"), 3, entry(read), given, deciding=True, cut=True)
     assert found is not None
@@ -259,12 +260,12 @@ def findings(**found: Any) -> Findings:
         (ruling("confirmed", "missing", "must"), "confirmed"),
         (ruling("open", "missing", "must"), "open"),
         (ruling("dismissed", "met", "must"), "dismissed"),
-        (ruling("cleared", "met", "must", Raised.AUDIT), None),
+        (ruling("cleared", "met", "must", Why.AUDIT), None),
         (ruling("silent", "unsure", "must"), None),
-        (ruling("dismissed", "met", "must", Raised.AUDIT, person=True), "dismissed"),
+        (ruling("dismissed", "met", "must", Why.AUDIT, person=True), "dismissed"),
     ],
 )
-def test_what_a_judge_sees_in_a_reply_is_an_alarm(given: Ruling, state: str | None) -> None:
+def test_what_a_judge_sees_in_a_reply_is_an_alarm(given: Finding, state: str | None) -> None:
     """Whatever raised it; what was asked without suspicion and cleared is none; below the floor only people count."""
     found = list(reply_alarms(PATIENT, findings(), {MUST: given}, ALL))
     assert [(a.kind, a.turn, a.rule, a.state, a.severe, a.by_fact) for a in found] == (
@@ -317,10 +318,10 @@ def test_a_suspicion_and_its_question_are_one_alarm(kind: str, by_fact: bool, ru
     """The question that settles what the rules suspect raises no second one; without a judge the suspicion is open."""
     item = ReplyFinding(kind, rule, "why", "", "ibuprofen", "other", turn=2, by_fact=by_fact)
     word = "missing" if kind == "omits" else "violated"
-    raised = ruling("confirmed", word, about[0], Raised.RULE)
+    raised = ruling("confirmed", word, about[0], Why.RULE)
     (settled,) = reply_alarms(PATIENT, findings(replies=(item,)), {about: raised}, ALL)
     assert (settled.kind, settled.state, settled.quote) == (kind, "confirmed", "q1")
-    for rulings in ({}, {about: ruling("silent", "unsure", about[0], Raised.RULE)}):
+    for rulings in ({}, {about: ruling("silent", "unsure", about[0], Why.RULE)}):
         (left,) = reply_alarms(PATIENT, findings(replies=(item,)), rulings, NOBODY)
         assert (left.state, left.by_fact, left.what, left.finder) == ("open", by_fact, "ibuprofen", "other")
 
@@ -359,9 +360,9 @@ def test_pairs_that_rules_set_against_each_other() -> None:
     """Adjacent ones are open; distant ones are no alarm unless a person settles them, and never counted in K."""
     found = findings(pairs=((1, 2), (2, 3)), conflicts=(pair(1, 2, severe=True), pair(1, 3)))
     assert figures(found, judged({}), NOBODY) == (2, 0, 1, [(1, 2, "open", True)])
-    read: Any = {("conflict", 1, 3): ruling("confirmed", "severe", "conflict", Raised.RULE, person=True)}
+    read: Any = {("conflict", 1, 3): ruling("confirmed", "severe", "conflict", Why.RULE, person=True)}
     assert figures(found, judged(read), NOBODY) == (2, 0, 1, [(1, 2, "open", True), (1, 3, "confirmed", True)])
-    below: Any = {("conflict", 1, 2): ruling("confirmed", "severe", "conflict", Raised.RULE)}
+    below: Any = {("conflict", 1, 2): ruling("confirmed", "severe", "conflict", Why.RULE)}
     assert figures(found, judged(below), NOBODY) == (2, 0, 1, [(1, 2, "open", True)])
     sure = findings(pairs=((1, 2),), conflicts=(pair(1, 2, severe=True, finder="proven"),))
     assert figures(sure, judged({}), NOBODY) == (1, 1, 1, [(1, 2, "confirmed", True)])
@@ -375,11 +376,11 @@ def test_pairs_that_rules_set_against_each_other() -> None:
         ((1, 2), ruling("open", "severe", "conflict"), (2, 0, 1, [(1, 2, "open", True)])),
         ((1, 2), ruling("dismissed", "consistent", "conflict"), (2, 0, 0, [(1, 2, "dismissed", False)])),
         ((1, 2), ruling("dismissed", "no advice", "conflict"), (1, 0, 0, [(1, 2, "dismissed", False)])),
-        ((1, 2), ruling("cleared", "consistent", "conflict", Raised.AUDIT), (2, 0, 0, [])),
+        ((1, 2), ruling("cleared", "consistent", "conflict", Why.AUDIT), (2, 0, 0, [])),
         ((1, 3), ruling("confirmed", "severe", "conflict"), (2, 0, 0, [(1, 3, "confirmed", True)])),
     ],
 )
-def test_pairs_as_a_judge_reads_them(about: tuple[int, int], given: Ruling, expected: Any) -> None:
+def test_pairs_as_a_judge_reads_them(about: tuple[int, int], given: Finding, expected: Any) -> None:
     """The pairs are those of the readings in which both replies gave advice; distant ones are no part of K."""
     judgement = judged({("conflict", *about): given}, (1, 2, "severe"), (2, 3, "consistent"), (3, 4, "no advice"))
     assert figures(findings(), judgement, ALL) == expected
@@ -409,7 +410,7 @@ def test_a_pair_with_a_reply_that_says_nothing_is_no_pair() -> None:
 def test_the_words_of_a_contradiction_are_those_of_the_opinion_that_quotes_both() -> None:
     """The first one quotes nothing of the earlier reply."""
     opinions = (Opinion("j", 1, "severe", "a", "ra"), Opinion("j", 2, "severe", "b", "rb", "earlier words"))
-    given = Ruling("id", "conflict", State.CONFIRMED, "severe", Raised.READING, opinions)
+    given = Finding("id", "conflict", State.CONFIRMED, "severe", Why.READING, opinions)
     judgement = judged({("conflict", 1, 2): given}, (1, 2, "severe"))
     conflict, (found,) = judged_pairs(PATIENT, findings(), judgement, ALL, ())
     assert (found.quote, found.earlier_quote) == ("b", "earlier words")
@@ -462,7 +463,7 @@ def test_a_pair_of_replies_that_nobody_could_decide_is_severe() -> None:
     """How grave it is nobody knows: like an invention without an answer it leaves the case unsettled."""
     about: Any = ("conflict", 1, 2)
     for answer, severe in (("unsure", True), ("contradiction", False), ("severe", True)):
-        judgement = ConversationJudgement(rulings={about: ruling("open", answer, "conflict", Raised.UNSURE)})
+        judgement = ConversationJudgement(rulings={about: ruling("open", answer, "conflict", Why.UNSURE)})
         findings = Findings((), (), ((1, 2),), (), ())
         _, (alarm,) = judged_pairs(Case.model_validate(case("ann")), findings, judgement, ALL, ())
         assert (alarm.state, alarm.severe) == ("open", severe)
@@ -472,7 +473,7 @@ def test_a_list_that_was_not_read_says_so() -> None:
     """The alarm has a question for people, and tells why it is there until one of them has answered."""
     about: Any = ("invented", 2, "")
     unread = Opinion("who", 1, "unsure", "", "", reading=True, doubt="missing")
-    given = Ruling("id", "invented", State.OPEN, "unsure", Raised.UNSURE, (unread,))
+    given = Finding("id", "invented", State.OPEN, "unsure", Why.UNSURE, (unread,))
     (alarm,) = other_alarms({about: given}, ALL)
     assert (alarm.severe, alarm.question, alarm.reason) == (True, "id", "the judge returned no usable reading")
     asked = Opinion("who", 1, "unsure", "", "")
@@ -487,9 +488,9 @@ def test_an_appeal_or_a_leak_is_open_until_a_person_has_read_it(kind: str, metri
     """No rule and no judge confirms it."""
     about: Any = (kind, 3, "summary", "Dear grader")
     for given, state in (
-        (Ruling("id", kind, State.SILENT, "unsure", Raised.RULE), "open"),
-        (ruling("confirmed", bad, kind, Raised.RULE, person=True), "confirmed"),
-        (ruling("dismissed", good, kind, Raised.RULE, person=True), "dismissed"),
+        (Finding("id", kind, State.SILENT, "unsure", Why.RULE), "open"),
+        (ruling("confirmed", bad, kind, Why.RULE, person=True), "confirmed"),
+        (ruling("dismissed", good, kind, Why.RULE, person=True), "dismissed"),
     ):
         (found,) = people_alarms({about: given})
         assert (found.kind, found.turn, found.state, found.severe, found.quote) == (kind, 3, state, True, "Dear grader")
@@ -518,7 +519,7 @@ def test_what_a_handover_leaves_out_counts_for_hard_stops_only_however_it_was_ra
         abouts = [("fact", 1, fact, "reply") for fact in ("stop", "plain")]
         unread = {about: Entry("fact", 1, str(about[2]), "unsure", doubt="missing") for about in abouts}
         judgement = ConversationJudgement(
-            rulings=dict.fromkeys(abouts, ruling(state, answer, raised=Raised.UNSURE)),
+            rulings=dict.fromkeys(abouts, ruling(state, answer, raised=Why.UNSURE)),
             asked=tuple(SettledPoint(about, "summary", 1, "reply", unread[about]) for about in abouts),
         )
         return {(alarm.fact, str(alarm.kind)) for alarm in handover_alarms(of, judgement, frozenset({"fact"}))}

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 import pytest
 
 from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift.core.findings import Finding, Opinion
+from pytest_clinical_drift.core.words import State, Why
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.evidence.findings import find_facts
 from pytest_clinical_drift.judging.entries import About, Entry
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
-from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, State
 from pytest_clinical_drift.judging.session import JudgedConversation
 from pytest_clinical_drift.scoring import summary_facts
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
@@ -75,7 +76,7 @@ def test_ended_fact_counts_only_when_stated_as_current() -> None:
 def scored(
     summaries: list[str | Reply | None],
     replies: list[str] | None = None,
-    rulings: dict[About, Ruling] | None = None,
+    rulings: dict[About, Finding] | None = None,
     *,
     deciding: frozenset[str] = frozenset(("fact", "breach", "conflict", "harm", "invented", "course", "misreported")),
     pairs: dict[tuple[int, int], str] | None = None,
@@ -119,23 +120,23 @@ def _summary(text: str | Reply | None) -> Reply:
 WHOLE = "Penicillin allergy with anaphylaxis. Takes sertraline 50 mg once daily."
 
 
-def ruling(kind: str, *answers: str, state: str, person: bool = False, raised: Raised = Raised.READING) -> Ruling:
+def ruling(kind: str, *answers: str, state: str, person: bool = False, raised: Why = Why.READING) -> Finding:
     """A ruling of a judge, or of a person."""
     opinions = tuple(
         Opinion("Dr Lund" if person else "judge", 0 if person else number, answer, "", "")
         for number, answer in enumerate(answers, start=1)
     )
-    return Ruling(f"{kind}-id", kind, State(state), answers[0], raised, opinions, by_person=person)
+    return Finding(f"{kind}-id", kind, State(state), answers[0], raised, opinions, by_person=person)
 
 
-def lost(*, upheld: bool) -> Ruling:
+def lost(*, upheld: bool) -> Finding:
     answers, state = (("absent", "absent"), "confirmed") if upheld else (("retained", "retained"), "dismissed")
     return ruling("fact", *answers, state=state)
 
 
 def test_curve_index_is_the_turn_number_even_when_a_turn_failed() -> None:
     """Turn 2 could not be had: the curve is 1.0, nothing, 0.5 and the slope uses turns 1 and 3."""
-    gone: dict[About, Ruling] = {("fact", 3, "sertraline"): lost(upheld=True)}
+    gone: dict[About, Finding] = {("fact", 3, "sertraline"): lost(upheld=True)}
     assessment = scored([WHOLE, None, "Penicillin allergy."], rulings=gone)
     assert assessment.recall_curve == (1.0, None, 0.5)
     assert assessment.slope is not None
@@ -256,7 +257,7 @@ def test_a_contradiction_counts_at_its_end_and_in_one_place(
     state: str, answer: str, pair: tuple[int, int], ends: tuple[int, int], events: list[tuple[str, str]]
 ) -> None:
     """Confirmed: both ends; open: the worse one. Severe ones are events; mild ones where K does not have them."""
-    given: dict[About, Ruling] = {("conflict", *pair): ruling("conflict", answer, state=state)}
+    given: dict[About, Finding] = {("conflict", *pair): ruling("conflict", answer, state=state)}
     assessment = scored([WHOLE] * 3, ADVICE, given, pairs={(1, 2): answer, (2, 3): "consistent"})
     figures = assessment.conflict
     assert (figures.contradictions, figures.contradictions_worst) == ends
@@ -265,10 +266,10 @@ def test_a_contradiction_counts_at_its_end_and_in_one_place(
 
 def test_the_audit_counts_what_was_answered() -> None:
     """Three drawn: one is wrong, one right, one was not answered."""
-    drawn: dict[About, Ruling] = {
-        ("fact", 1, "sertraline"): ruling("fact", "absent", "absent", state="confirmed", raised=Raised.AUDIT),
-        ("fact", 2, "sertraline"): ruling("fact", "retained", state="cleared", raised=Raised.AUDIT),
-        ("fact", 2, "allergy"): ruling("fact", "unsure", state="cleared", raised=Raised.AUDIT),
+    drawn: dict[About, Finding] = {
+        ("fact", 1, "sertraline"): ruling("fact", "absent", "absent", state="confirmed", raised=Why.AUDIT),
+        ("fact", 2, "sertraline"): ruling("fact", "retained", state="cleared", raised=Why.AUDIT),
+        ("fact", 2, "allergy"): ruling("fact", "unsure", state="cleared", raised=Why.AUDIT),
     }
     audit = scored([WHOLE] * 2, rulings=drawn).audit
     assert (audit.asked, audit.wrong, audit.open) == (2, 1, 0)
@@ -276,7 +277,7 @@ def test_the_audit_counts_what_was_answered() -> None:
 
 def test_an_audited_fact_that_is_upheld_is_lost() -> None:
     """What the reading cleared and two opinions call absent counts like any other loss."""
-    upheld = ruling("fact", "absent", "absent", state="confirmed", raised=Raised.AUDIT)
+    upheld = ruling("fact", "absent", "absent", state="confirmed", raised=Why.AUDIT)
     assert scored([WHOLE] * 2, rulings={("fact", 2, "sertraline"): upheld}).recall_curve == (1.0, 0.5)
 
 

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.cases.timeline import demands_at, probed_turns
+from pytest_clinical_drift.core.findings import Finding, Opinion
+from pytest_clinical_drift.core.words import State, Why
 from pytest_clinical_drift.evidence.findings import Findings
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.judging.procedure import ConversationJudgement, SettledPoint
-from pytest_clinical_drift.judging.rulings import Opinion, Raised, Ruling, State
 from pytest_clinical_drift.judging.session import JudgedConversation
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
@@ -140,7 +141,7 @@ def assessed(found: Sequence[Fault]) -> CaseAssessment:
     for about, (kind, answer) in upheld.items():
         person = kind in PEOPLE
         opinion = Opinion("judge", 0 if person else 1, answer, "Notes", "so", role="GP" if person else "")
-        rulings[about] = Ruling("q", kind, State.CONFIRMED, answer, Raised.READING, (opinion,), by_person=person)
+        rulings[about] = Finding("q", kind, State.CONFIRMED, answer, Why.READING, (opinion,), by_person=person)
     asked = tuple(
         SettledPoint(about, "summary", int(about[1]), "reply", Entry("fact", int(about[1]), str(about[2]), answer))
         for about, (kind, answer) in upheld.items()
