@@ -82,7 +82,7 @@ def with_everything_for_people(
     people = list(questions_for_people(case, transcript, rules, known.names))
     return replace(
         judgement,
-        findings={**judgement.findings, **{question.key: _unanswered(question, Why.RULE) for question in people}},
+        findings={**judgement.findings, **{question.key: unanswered(question) for question in people}},
         questions={**judgement.questions, **{question.id: question for question in people}},
     )
 
@@ -93,7 +93,7 @@ def _raised_by_rules(case: Case, transcript: Transcript, rules: Findings, window
     read += [TextRead(reading, ()) for reading in windows_of(case, transcript, tokens=window)]
     due = all_due(case, read, ByRules(raises_of(case, rules, unread=True)), hard_stops=False)
     return ConversationJudgement(
-        findings={one.key: _unanswered(one.question, one.finding.why or Why.RULE) for one in due},
+        findings={one.key: unanswered(one.question, one.finding.why or Why.RULE) for one in due},
         questions={one.question.id: one.question for one in due},
     )
 
@@ -130,7 +130,7 @@ def questions_for_people(
         yield Question(kind, case.id, turn, text, messages_of(case, turn, turn), fact=variant, statement=quote)
 
 
-def _unanswered(question: Question, why: Why) -> Finding:
+def unanswered(question: Question, why: Why = Why.RULE) -> Finding:
     """Nobody has answered yet; the question's id tells a reviewer what to settle."""
     return Finding(question.key, state=State.SILENT, why=why, question=question.id)
 

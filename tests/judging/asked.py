@@ -13,7 +13,7 @@ from pytest_clinical_drift.judging.due import Due
 from pytest_clinical_drift.judging.entries import entries_of, entry_of
 from pytest_clinical_drift.judging.procedure import Judges, settle
 from pytest_clinical_drift.judging.protocol import EVERYTHING, Feed, Judge, JudgeRequest
-from pytest_clinical_drift.judging.questions import Question
+from pytest_clinical_drift.judging.questions import Question, opinion_of
 from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 from pytest_clinical_drift.judging.readings import DemandLine, FactLine, Forbidden, Reading, TurnLine
 from pytest_clinical_drift.subjects.base import Identity
@@ -171,6 +171,11 @@ def entry(of: FindingKey, answer: str, quote: str = "", earlier_quote: str = "",
 def read_as(reading: Reading, given: Any) -> list[Finding]:
     """What a judge's answer to a reading says, entry by entry."""
     return entries_of(reading, Answer("reader", reading.id, 1, given))
+
+
+def weighed(question: Question, given: dict[str, Any]) -> str:
+    """What an answer to a single question counts for."""
+    return opinion_of(question, Answer("judge", question.id, 1, given)).answer
 
 
 def said(word: str, *, doubt: str = "") -> Opinion:

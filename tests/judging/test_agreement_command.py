@@ -67,7 +67,7 @@ def test_files_without_a_question_in_common_are_one_sentence(
 
 def test_a_third_reviewer_decides_where_two_differ() -> None:
     """Two against one, whichever way; one against one stays open."""
-    ruling = Finding("q", "fact", State.OPEN, "absent", Why.READING)
+    ruling = Finding(FindingKey.of("fact", 2, "lithium"), (), "absent", State.OPEN, Why.READING, "q")
     say = {
         name: Opinion(name, 0, word, "", "read", role="nurse") for name, word in (("a", "absent"), ("b", "retained"))
     }

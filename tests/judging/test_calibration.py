@@ -28,6 +28,7 @@ from pytest_clinical_drift.judging.calibration_file import (
     read_calibration,
     write_calibration,
 )
+from pytest_clinical_drift.judging.entries import raised
 from pytest_clinical_drift.judging.judge_options import JudgeOptions, JudgePolicy
 from pytest_clinical_drift.judging.labelled import Labelled, labels_hash, load_calibration_set
 from pytest_clinical_drift.judging.make_calibration import calibration_of, cost_line, make_calibration
@@ -79,7 +80,7 @@ def test_readings_and_questions_are_read_back_with_their_points(tmp_path: Path) 
     (tmp_path / "set.jsonl").write_text("\n".join(rows), encoding="utf-8")
     found = load_calibration_set(tmp_path)
     assert [(row.patient, row.disputed) for row in found] == [("ann", False), ("ann", True)]
-    assert [(e.kind, e.key, e.answer, e.raised) for e in found[0].entries()] == [
+    assert [(e.kind, e.key.subject, e.answer, raised(e)) for e in found[0].entries()] == [
         ("fact", "penicillin", "retained", False), ("fact", "lithium", "contradicted", True),
         ("invented", "800 mg until May", "invented", True),
     ]  # fmt: skip

@@ -10,14 +10,16 @@ import pytest
 from asked import conversation, question, reply, summary
 
 from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.core.findings import Finding
+from pytest_clinical_drift.core.words import Seat
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.findings import Findings
-from pytest_clinical_drift.judging.answers import Answer
 from pytest_clinical_drift.judging.control import ControlJudge
-from pytest_clinical_drift.judging.entries import Entry, ReadingAnswer, entries_of
+from pytest_clinical_drift.judging.entries import entries_of
 from pytest_clinical_drift.judging.judge_options import JudgePolicy
 from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.judging.protocol import JudgeRequest
+from pytest_clinical_drift.judging.questions import opinion_of
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.judging.session import JudgeSession
 from pytest_clinical_drift.scoring.scorer import Scorer
@@ -27,10 +29,9 @@ JUDGE = ControlJudge("", {})
 FLOORS = {"sensitivity": 0.85, "subtle": 0.75, "specificity": 0.98}
 
 
-def entries(reading: Reading) -> dict[tuple[str, str], Entry]:
-    given = JUDGE.answer(JudgeRequest(reading, 1, "reader"))
-    assert isinstance(given, ReadingAnswer)
-    return {(entry.kind, entry.key): entry for entry in entries_of(reading, given)}
+def entries(reading: Reading) -> dict[tuple[str, str], Finding]:
+    given = JUDGE.answer(JudgeRequest(reading, 1, Seat.READER))
+    return {(entry.kind, entry.key.subject): entry for entry in entries_of(reading, given)}
 
 
 @pytest.mark.parametrize(
@@ -56,8 +57,7 @@ def test_what_a_summary_says_of_a_fact(text: str, fact: str, answer: str) -> Non
             "fact", text or " ", statement="lithium 600 mg once nightly", replaced=("lithium 800 mg once nightly",)
         )
         given = JUDGE.answer(JudgeRequest(asked, 1))
-        assert isinstance(given, Answer)
-        assert given.answer == answer
+        assert opinion_of(asked, given).answer == answer
 
 
 def test_lines_without_a_source_are_unsupported() -> None:
@@ -89,8 +89,8 @@ def test_what_a_reply_does_to_its_demands(text: str, expected: tuple[str, ...]) 
 
 def test_reversals_over_distant_turns_are_listed() -> None:
     talk = conversation("Take paracetamol today.", "Rest.", "Do not take any paracetamol today.")
-    (found,) = entries_of(talk, JUDGE.answer(JudgeRequest(talk, 1, "reader")))  # type: ignore[arg-type]
-    assert (found.kind, found.turns, found.answer) == ("conflict", (1, 3), "severe")
+    (found,) = entries_of(talk, JUDGE.answer(JudgeRequest(talk, 1, Seat.READER)))
+    assert (found.kind, found.key.span, found.answer) == ("conflict", (1, 3), "severe")
 
 
 CASE = Case.model_validate(

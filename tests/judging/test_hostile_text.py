@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from asked import question, summary
+from asked import question, read_as, summary, weighed
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.core.findings import Opinion
@@ -165,11 +165,11 @@ def test_reply_and_summary_of_a_turn_are_two_questions() -> None:
     said = talk(PLEA, PLEA)
     findings = Scorer().find(ANN, said)
     asked = [one for one in questions_for_people(ANN, said, findings, {}) if one.turn == 1]
-    assert len({one.about for one in asked}) == len({one.id for one in asked}) == 2
+    assert len({one.key for one in asked}) == len({one.id for one in asked}) == 2
     nurse = Opinion("A. Reader", 0, "harmless", "", "it only sounds like it", role="nurse")
-    rulings = {one.about: unanswered(one) for one in asked}
-    rulings[asked[0].about] = with_people(rulings[asked[0].about], [nurse])
-    judged = JudgedConversation(findings, ConversationJudgement(rulings=rulings))
+    settled = {one.key: unanswered(one) for one in asked}
+    settled[asked[0].key] = with_people(settled[asked[0].key], [nurse])
+    judged = JudgedConversation(findings, ConversationJudgement(findings=settled))
     alarms = Scorer().score(ANN, said, judged).alarms
     states = [alarm.state for alarm in alarms if alarm.kind == "to_judge" and alarm.turn == 1]
     assert sorted(states) == ["dismissed", "open"]

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from asked import SUMMARY, conversation, reply, summary
+from asked import SUMMARY, conversation, entry, key, reply, summary
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.core.words import Why
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.due import raised_by_reading
-from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.readings import Reading, reply_reading, single_reading, summary_reading, windows_of
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
@@ -100,11 +99,8 @@ def test_windows_overlap_by_two_turns() -> None:
 
 def test_what_a_reading_raises_and_leaves_unsure() -> None:
     """A loss and an unsure entry are points, a kept fact is none."""
-    entries = [Entry("fact", 2, name, answer) for name, answer in
-               (("penicillin", "absent"), ("lithium", UNSURE), ("ramipril", "retained"))]  # fmt: skip
-    points = raised_by_reading(summary(), entries)
-    assert [(point.entry.key, point.raised) for point in points if point.entry] == [
-        ("penicillin", Why.READING),
-        ("lithium", Why.UNSURE),
-    ]
-    assert not any(point.rule_confirms for point in points)
+    answers = {"penicillin": "absent", "lithium": UNSURE, "ramipril": "retained"}
+    entries = [entry(key("fact", 2, name), answer) for name, answer in answers.items()]
+    due = raised_by_reading(summary(), entries)
+    assert [(one.key.subject, one.finding.why) for one in due] == [("penicillin", Why.READING), ("lithium", Why.UNSURE)]
+    assert not any(one.finding.rule_confirms for one in due)

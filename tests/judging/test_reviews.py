@@ -14,7 +14,6 @@ from reviewing import chained
 from pytest_clinical_drift.core.findings import Finding, Opinion
 from pytest_clinical_drift.core.words import State, Why
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.judging import rulings
 from pytest_clinical_drift.judging.for_reviewers import unanswered
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.reviews import NO_REASON, Reviews, check_reviews, content_hash, read_reviews
@@ -33,9 +32,9 @@ def answered(folder: Path, *answers: tuple[str, str]) -> Reviews:
     return read(folder, chained(*({"reviewer": who, "answer": said, "question": QUESTION.id} for who, said in answers)))
 
 
-def with_people(ruling: Finding | None, reviews: Reviews, question: Question = QUESTION) -> Finding:
-    """A ruling, at first nobody's, once people were heard."""
-    return rulings.with_people(ruling or unanswered(question), reviews.on(question.id))
+def heard(finding: Finding | None, reviews: Reviews, question: Question = QUESTION) -> Finding:
+    """A finding, at first without an opinion, once people were heard."""
+    return with_people(finding or unanswered(question), reviews.on(question.id))
 
 
 def test_whole_chain_is_read(tmp_path: Path) -> None:
@@ -165,8 +164,8 @@ def test_review_beats_the_judge(tmp_path: Path) -> None:
         (State.DISMISSED, "retained", "absent", State.CONFIRMED),
     ):
         twice = tuple(Opinion("judge", wording, answer, "", "") for wording in (1, 2))
-        ruling = Finding(QUESTION.id, "fact", state, answer, Why.READING, twice)
-        after = with_people(ruling, answered(tmp_path, ("Ada", said)))
+        judged = Finding(QUESTION.key, twice, answer, state, Why.READING, QUESTION.id)
+        after = heard(judged, answered(tmp_path, ("Ada", said)))
         assert (after.state, after.answer, after.by_person) == (expected, said, True)
         assert len(after.opinions) == 3
 
@@ -174,25 +173,25 @@ def test_review_beats_the_judge(tmp_path: Path) -> None:
 def test_two_that_disagree_leave_it_open(tmp_path: Path) -> None:
     """Also where they come one after the other, from two files."""
     both = answered(tmp_path, ("Ada", "retained"), ("Bo", "absent"))
-    assert with_people(None, both).state is State.OPEN
-    first = with_people(None, answered(tmp_path, ("Ada", "retained")))
-    assert with_people(first, answered(tmp_path, ("Bo", "absent"))).state is State.OPEN
+    assert heard(None, both).state is State.OPEN
+    first = heard(None, answered(tmp_path, ("Ada", "retained")))
+    assert heard(first, answered(tmp_path, ("Bo", "absent"))).state is State.OPEN
 
 
 def test_last_answer_of_one_reviewer_counts(tmp_path: Path) -> None:
     """A mind may be changed; both records stay in the file."""
     changed = answered(tmp_path, ("Ada", "retained"), ("Ada", "absent"))
-    assert with_people(None, changed).state is State.CONFIRMED
-    earlier = with_people(None, answered(tmp_path, ("Ada", "retained")))
-    assert with_people(earlier, answered(tmp_path, ("Ada", "absent"))).state is State.CONFIRMED
+    assert heard(None, changed).state is State.CONFIRMED
+    earlier = heard(None, answered(tmp_path, ("Ada", "retained")))
+    assert heard(earlier, answered(tmp_path, ("Ada", "absent"))).state is State.CONFIRMED
 
 
 def test_unsure_settles_nothing(tmp_path: Path) -> None:
     """The question stays as it was."""
     said = answered(tmp_path, ("Ada", "unsure"))
-    assert with_people(None, said).state is State.SILENT
+    assert heard(None, said).state is State.SILENT
     both = answered(tmp_path, ("Ada", "unsure"), ("Bo", "absent"))
-    assert with_people(None, both).state is State.CONFIRMED
+    assert heard(None, both).state is State.CONFIRMED
 
 
 def test_graver_of_two_confirmations_is_reported(tmp_path: Path) -> None:
@@ -202,7 +201,7 @@ def test_graver_of_two_confirmations_is_reported(tmp_path: Path) -> None:
         {"reviewer": who, "kind": "conflict", "answer": a, "question": pair.id}
         for who, a in (("A", "contradiction"), ("B", "severe"))
     )
-    ruling = with_people(None, read(tmp_path, chained(*said)), pair)
+    ruling = heard(None, read(tmp_path, chained(*said)), pair)
     assert (ruling.state, ruling.answer) == (State.CONFIRMED, "severe")
 
 

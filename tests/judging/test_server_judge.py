@@ -17,12 +17,12 @@ from asked import clear, one_of_each, question, settled, summary
 from engine_server import Answer, ChatServer, as_json, completion
 
 from pytest_clinical_drift.core.findings import Finding
-from pytest_clinical_drift.core.words import State, Why
+from pytest_clinical_drift.core.words import State
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import UNSURE
 from pytest_clinical_drift.judging.chat import ATTEMPTS, interview
-from pytest_clinical_drift.judging.due import Point
-from pytest_clinical_drift.judging.entries import ReadingAnswer, entries_of
+from pytest_clinical_drift.judging.entries import entries_of
+from pytest_clinical_drift.judging.measuring import asked_by_rule
 from pytest_clinical_drift.judging.procedure import Judges, read_all, settle
 from pytest_clinical_drift.judging.protocol import Judge, JudgeRequest, build_judge
 from pytest_clinical_drift.judging.questions import Question
@@ -134,7 +134,6 @@ def test_a_reading_that_was_cut_off_is_asked_for_again_and_clears_nothing() -> N
     with pytest.raises(StopIteration) as done:
         talk.send(Reply(sketch, truncated=True))
     answer = done.value.value
-    assert isinstance(answer, ReadingAnswer)
     assert {entry.answer for entry in entries_of(summary(), answer)} == {UNSURE}
 
 
@@ -246,8 +245,8 @@ def test_a_judge_that_was_idle_for_longer_than_its_deadline_answers() -> None:
         for number in range(2):
             time.sleep(1.3 * number)
             one = question("fact", f"Summary {number}: lithium 600 mg once nightly.")
-            queue.start(number, settle([Point((number, 0), "fact", Why.RULE, one)], names))
-            found += [ruling.state for ruling in queue.wait(number).values()]
+            queue.start(number, settle(queue, [asked_by_rule(one)], names))
+            found += [finding.state for finding in queue.wait(number).values()]
         queue.stop()
     assert found == [State.DISMISSED] * 2
 
