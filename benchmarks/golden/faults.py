@@ -14,7 +14,7 @@ Rows = dict[str, tuple[str, str]]
 
 def scenarios() -> list[Scenario]:
     found = [options(), subjects(), judges(), commands()]
-    found += [case_files(part) for part in (0, 1)]
+    found += [case_files(part) for part in range(PARTS)]
     found += [limits(), other_files(), validated()]
     return found
 
@@ -177,9 +177,12 @@ CASE_CHANGES: Rows = {
 }
 
 
+PARTS = 4
+
+
 def case_files(part: int) -> Scenario:
     """Case files with one mistake each."""
-    names = list(CASE_CHANGES)[part::2]
+    names = list(CASE_CHANGES)[part::PARTS]
     files: list[File] = [MODEL, GATE]
     for name in names:
         old, new = CASE_CHANGES[name]

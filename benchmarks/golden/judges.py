@@ -118,7 +118,7 @@ def failures() -> list[Scenario]:
     found = []
     for name, shares in rows.items():
         files = (*twelve, GATE, *judged(judge=shares))
-        quick = name in ("misquotes", "weak")
+        quick = name == "misquotes"
         found.append(Scenario(f"judge/{name}", files, (calibrate(), (*RUN, *ONE)), quick=quick))
     gone = (*twelve, GATE, *judged(judge={**SOME, "fail": 1.0}))
     required = (*twelve, gate(("    required: false", "    required: true")), *judged(judge={**SOME, "fail": 0.02}))

@@ -15,6 +15,7 @@ _RULES = (
     (re.compile(r"127\.0\.0\.1:\d{4,5}"), "127.0.0.1:<port>"),
     (re.compile(r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{10,}\b"), "<hash>"),
     (re.compile(r"SHA256:[A-Za-z0-9+/]{43}"), "<key>"),
+    (re.compile(r"\[gw\d+\]"), "[gw]"),
     (re.compile(r"(platform \w+ -- ).*"), r"\1<versions>"),
     (re.compile(r"0x[0-9a-f]{6,}"), "<address>"),
 )
