@@ -7,8 +7,8 @@ from typing import Any
 from benchmarks.golden.parts import (
     BY_POINT,
     CASES,
+    FEW_LABELLED,
     GATE,
-    HALF_LABELLED,
     INTERLUDES,
     JUNIT,
     LABELLED,
@@ -56,7 +56,7 @@ def settings_of_judges() -> list[Scenario]:
     ]
     found = []
     for name, limits, shares, options in rows:
-        labelled = HALF_LABELLED if name == "two-readings" else (LABELLED,)
+        labelled = FEW_LABELLED if name == "two-readings" else LABELLED
         files = (*twelve, limits, *judged(judge=shares, labelled=labelled))
         commands = (calibrate(), (*RUN, *options))
         quick = name in ("one-reading", "two-readings")
@@ -65,7 +65,7 @@ def settings_of_judges() -> list[Scenario]:
     commands = (calibrate(second=True), (*RUN, *BOTH, *NO_CANARIES, "--drift-pdsqi"))
     found.append(Scenario("judge/two-judges-pdsqi", files, commands, quick=True, pages=True))
     two = gate(TWO_READINGS, BY_POINT, SMALL_SET)
-    files = (*twelve, two, *judged(judge=SOME, second={**SOME, "salt": 9}, labelled=HALF_LABELLED))
+    files = (*twelve, two, *judged(judge=SOME, second={**SOME, "salt": 9}, labelled=FEW_LABELLED))
     found.append(Scenario("judge/two-judges-two-readings", files, (calibrate(second=True), (*RUN, *BOTH))))
     limit = (
         "  metrics:\n",

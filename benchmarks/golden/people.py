@@ -186,7 +186,7 @@ UNTIL = ("--until", "2999-12-31", "--conditions", "pilot ward only")
 
 def passed(keys: tuple[tuple[str, ...], ...], people: tuple[File, ...]) -> Scenario:
     """A run that passes: what a control said, replayed and read by a judge that finds nothing; then it is changed."""
-    files = (*people, gate(BY_POINT, SMALL_SET), *cases(*TWELVE[:4]), *judged(judge={}))
+    files = (*people, gate(BY_POINT, SMALL_SET), *cases(*TWELVE[:4]), *judged(judge={"uphold": 0.0}))
     told = ("python", "damage.py", "copy", "results/control-steady/transcripts", "said")
     replay = ("pytest", "--model", "replay:said", *CASES, *ONE, "--drift-judge-set", "canaries=0")
     run = "results/replay-said"
