@@ -20,18 +20,31 @@ _RULES = (
     (re.compile(r"0x[0-9a-f]{6,}"), "<address>"),
 )
 _DROPPED_LINES = re.compile(
-    r"^(plugins: |cachedir: |clinical-drift: \d+/\d+ (cases|texts)\b|calibrating: |=+ .* in <seconds> =+$)"
+    r"^(plugins: |cachedir: |clinical-drift: \d+/\d+ (cases|texts)\b|calibrating: |study_c/\S+$)"
 )
-"""Lines of progress and of the machine; the last line of pytest is kept without its rule (below)."""
+"""Lines of progress, the name of a case that one of them interrupted, and lines of the machine."""
 _LAST_LINE = re.compile(r"^=+ (.*) =+$")
 _DATED = frozenset({"made", "time", "signed", "date", "since", "replies_reused_since", "ended", "on"})
 _DROPPED_KEYS = frozenset({"versions", "generation_seconds", "seconds", "hostname", "timestamp"})
 _HASH_KEYS = frozenset(
     {
-        "code", "cases", "thresholds", "options", "interludes", "system_prompt", "settings", "identity", "manifest",
-        "previous", "hash", "fingerprint", "results_sha256", "sha256", "results",
+        "code",
+        "cases",
+        "thresholds",
+        "options",
+        "interludes",
+        "system_prompt",
+        "settings",
+        "identity",
+        "manifest",
+        "previous",
+        "hash",
+        "fingerprint",
+        "results_sha256",
+        "sha256",
+        "results",
     }
-)  # fmt: skip
+)
 _HASH = re.compile(r"^[0-9a-f]{12,}$")
 
 
