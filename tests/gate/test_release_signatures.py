@@ -92,7 +92,12 @@ def test_signed_decision_is_verified(drift: Command, keys: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "why"),
     [
-        ("study_c_results.json", '"UNSETTLED"', '"PASS"', "was changed or replaced after ada@clinic.example signed it"),
+        (
+            "study_c_results.json",
+            '"UNSETTLED"',
+            '"PASS"',
+            "was changed after ada@clinic.example signed it: study_c_results.json",
+        ),
         ("release.json", "pilot ward only", "any ward", "the signature is not one of ada@clinic.example"),
     ],
 )

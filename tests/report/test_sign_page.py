@@ -21,7 +21,8 @@ from pytest_clinical_drift import cli
 from pytest_clinical_drift.gate.ledger import FILE_NAME
 from pytest_clinical_drift.judging.calibration_file import ExternalTable
 from pytest_clinical_drift.report.html import render_report
-from pytest_clinical_drift.results.releases import Release, Sheet, made_of, standing_of, write_release
+from pytest_clinical_drift.results.releases import Sheet, made_of, standing_of
+from pytest_clinical_drift.results.signed import Release, write_release
 from pytest_clinical_drift.subjects.control import CONTROLS
 from pytest_clinical_drift.verdict.bands import Limit
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
