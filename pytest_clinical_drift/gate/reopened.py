@@ -159,9 +159,9 @@ def rescore(
                 judged = JudgedConversation(findings, stored.whole(), stored.canaries, others_named=others)
                 talk = replace(talk, judged=judged)
             now = _score(scorer, talk, inputs.deciders.deciding)
-            agree = is_reviewed(result) or scores_agree(now, then)
+            agree = scores_agree(now, then)
             talk = replace(talk, assessment=now)
-            if agree and ask and talk.judged is not None:
+            if ask and talk.judged is not None:
                 asked = questions_of(case, transcript, talk.judged.judgement, window=inputs.window).values()
                 people = questions_for_people(case, transcript, talk.judged.findings, names)
                 talk = replace(talk, questions=(*asked, *people))
@@ -171,8 +171,8 @@ def rescore(
                 f"{folder / INPUTS_FILE}: the answers on {case.id} do not fit the conversation; it was changed "
                 f"({type(error).__name__})"
             ) from None
-        if not agree:
-            why = f"{_first_field(now, then)} differ; one of them was changed, or another version of this package wrote it"
+        if not agree and not is_reviewed(result):
+            why = f"{_first_field(now, then)} differ; one of them was changed, or is of another version of this package"
             raise InputError(
                 f"{folder / RESULTS_FILE}: the scores of {then.case_id} do not follow from its transcript and run.json "
                 f"({why}); run again with --model replay:… on the transcripts"

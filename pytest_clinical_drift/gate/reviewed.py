@@ -16,7 +16,7 @@ from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_r
 from pytest_clinical_drift.judging.rulings import State
 from pytest_clinical_drift.report.headlines import next_step, run_sentence
 from pytest_clinical_drift.report.page import text_lines
-from pytest_clinical_drift.results.files import read_results
+from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.folders import REVIEWED, TRANSCRIPTS
 from pytest_clinical_drift.results.inputs import INPUTS_FILE, RunInputs, check_inputs, read_inputs
 from pytest_clinical_drift.results.models import ReviewRecord, RunResult
@@ -104,6 +104,12 @@ def rejudge(run: Reopened, reviews: Reviews) -> tuple[SetResult, RunResult]:
 
 
 # -- a record, judged again
+
+
+def check_baseline(path: Path | None) -> None:
+    """Before the first case of a run that is compared with an earlier one."""
+    if path is not None:
+        check_file(path, "--drift-baseline")
 
 
 def check_file(path: Path, option: str = "") -> None:

@@ -132,10 +132,6 @@ class GateRun:
         `say` gets what a check that takes long is waiting for.
         """
         _ = self.sheet, self.scorer  # what they lack is said now
-        if self.settings.baseline is not None:
-            from pytest_clinical_drift.gate.reviewed import check_file  # that module judges runs: it imports this one
-
-            check_file(self.settings.baseline, "--drift-baseline")
         remarks = []
         for waiver in self.inputs.thresholds.waivers:
             if waiver.case not in self.cases:
