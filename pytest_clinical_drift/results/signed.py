@@ -10,7 +10,7 @@ from typing import Literal
 
 from pytest_clinical_drift.core.files import file_hash
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.judging.rulings import person
+from pytest_clinical_drift.judging.opinions import person
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_record
 from pytest_clinical_drift.results.folders import DRAFTS, LOCK, REVIEWED, RUNS, regular_files
 from pytest_clinical_drift.results.manifest import Record
