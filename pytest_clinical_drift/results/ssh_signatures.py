@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pytest_clinical_drift.core.files import read_text
 from pytest_clinical_drift.errors import InputError, MissingDependency
-from pytest_clinical_drift.judging.rulings import person
+from pytest_clinical_drift.judging.opinions import person
 
 NAMESPACE = "clinical-drift"
 _SIGNER = re.compile(
