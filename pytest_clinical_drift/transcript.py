@@ -79,6 +79,8 @@ class Reply:
     """False where a recording holds summaries only: there was a reply once, it is not known."""
     reused_from: str | None = None
     """When a stored reply was first generated, if this is one."""
+    resumed: bool = False
+    """Whether this very run stored it, before it was interrupted: such a reply is not a reused one."""
     asked: bool = True
     """False where the schedule requests no summary after the turn: nothing is missing there."""
 

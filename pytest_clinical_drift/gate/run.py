@@ -17,6 +17,7 @@ from pytest_clinical_drift.conversation import dialogue
 from pytest_clinical_drift.conversation.progress import Progress
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
 from pytest_clinical_drift.conversation.scheduler import Plan
+from pytest_clinical_drift.conversation.seals import own_sealer
 from pytest_clinical_drift.core.files import read_text
 from pytest_clinical_drift.errors import FailureCode, InputError, SubjectError, failure
 from pytest_clinical_drift.evidence.entities import load_extractor
@@ -139,6 +140,8 @@ class GateRun:
                 remarks.append(f"waiver ignored: no case {waiver.case} in this set")
             elif not waiver.holds_on(self.inputs.today):
                 remarks.append(f"the waiver for {waiver.case} has expired and does not count")
+        if self.store_path is not None and (problem := own_sealer().problem):
+            remarks.append(problem)
         remarks += self.subject.check(self.inputs.cases)
         if isinstance(self.subject, ReplaySubject) and (held := self.subject.repeats(self.cases)) > self.plan.repeats:
             advice = f"replay all of them with --drift-repeats {held}"

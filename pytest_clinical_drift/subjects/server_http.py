@@ -12,7 +12,8 @@ from typing import Any
 import httpx2
 
 from pytest_clinical_drift.core.packaged import load_data
-from pytest_clinical_drift.errors import Failure, FailureCode, failure
+from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
+from pytest_clinical_drift.subjects.base import is_digest
 from pytest_clinical_drift.subjects.server_access import Address
 from pytest_clinical_drift.transcript import CUT_OFF, Reply, read_usage
 
@@ -141,6 +142,14 @@ async def ask_about_itself(client: httpx2.AsyncClient, address: Address) -> dict
     for fields, answer in zip(wanted["places"].values(), answers, strict=True):
         facts.update(_kept(answer, fields))
     return facts
+
+
+def refuse_another_revision(facts: Mapping[str, Any], declared: str | None, *, option: str) -> None:
+    """A server that names the commit of its weights has to name the one that was declared."""
+    for name in ("revision", "model_sha"):
+        told = str(facts.get(name, "")).lower()
+        if declared is not None and is_digest(told) and told != declared:
+            raise InputError(f"{option} revision={declared}: the server says that it serves {told}; give that commit")
 
 
 async def served_models(client: httpx2.AsyncClient, address: Address) -> list[Mapping[str, Any]]:
