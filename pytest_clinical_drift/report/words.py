@@ -9,6 +9,7 @@ from typing import Any
 from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.verdict.metric_table import metric_named
+from pytest_clinical_drift.verdict.reason_record import values_of
 from pytest_clinical_drift.verdict.reasons import FigureState, Reason
 from pytest_clinical_drift.verdict.values import MetricVerdict
 
@@ -30,6 +31,21 @@ def label(metric: str) -> str:
     return str(words("metrics").get(metric, {}).get("label", metric))
 
 
+def one_event(metric: str) -> str:
+    """A single event of a metric: "hard stop"."""
+    return str(words("metrics")[metric]["one"])
+
+
+def cannot_happen(metric: str) -> str:
+    """Why a metric cannot happen in a case: "no fact changes"."""
+    return str(words("metrics")[metric]["cannot"])
+
+
+def wrong_with(metric: str) -> str:
+    """What a metric outside its limits says of a model: "advises unsafely"."""
+    return str(words("diagnoses").get(metric) or f"is outside the limit of {label(metric)}")
+
+
 def kind_name(kind: str) -> str:
     """A group of kinds of question, or a single kind, as a reader knows it."""
     return str(words("groups").get(kind) or words("kinds").get(kind, {}).get("name", kind))
@@ -40,6 +56,11 @@ def counted(count: float, one: str) -> str:
     many = f"{one[:-1]}ies" if one.endswith("y") else f"{one}s"
     shown = f"{int(count):,}" if count == int(count) else f"{count:,g}"
     return f"{shown} {one if count == 1 else many}"
+
+
+def thousands(count: int) -> str:
+    """ "12,345"."""
+    return f"{count:,}"
 
 
 def listed(names: list[str]) -> str:
@@ -140,7 +161,7 @@ def shared_reasons(judgements: Sequence[MetricVerdict]) -> list[Reason]:
     """Reasons for having no figure that more than two metrics have: told once, below the table."""
     missing = [item.reasons[0] for item in judgements if item.value is None and item.reasons]
     counts = Counter(reason.code for reason in missing)
-    by_code = {reason.code: reason for reason in reversed(missing) if not reason.values}
+    by_code = {reason.code: reason for reason in reversed(missing) if not values_of(reason)}
     return [by_code[code] for code in counts if counts[code] > 2 and code in by_code]
 
 

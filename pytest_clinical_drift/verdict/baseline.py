@@ -18,7 +18,14 @@ from pytest_clinical_drift.metrics.paired import (
 )
 from pytest_clinical_drift.metrics.recall import steepest_slope
 from pytest_clinical_drift.verdict.metric_table import CORE, METRICS
-from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, Verdict, reason
+from pytest_clinical_drift.verdict.reasons import (
+    BaselineUndecided,
+    BaselineWorse,
+    FigureState,
+    Reason,
+    TooFewPairs,
+    Verdict,
+)
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.values import CaseResult, SetVerdict
 
@@ -96,7 +103,7 @@ def compare_with_baseline(
     independent, needed = len({now.group for now, _ in pairs}), thresholds.set.min_cases
     # the worst metric decides; one that never fails a case can only leave it undecided
     lost = any(metrics[name].verdict == WORSE for name in metrics if thresholds.metrics[name].worst == "fail")
-    few = [reason(ReasonCode.TOO_FEW_PAIRS, pairs=independent, needed=needed)]
+    few = [TooFewPairs(pairs=independent, needed=needed)]
     verdict = UNDECIDED
     if stopped or lost:
         verdict = WORSE
@@ -171,10 +178,10 @@ def apply_baseline(verdict: SetVerdict, comparison: BaselineComparison) -> SetVe
     if comparison.verdict == NOT_WORSE:
         return verdict
     metrics = [name for name, result in comparison.metrics.items() if result.verdict == comparison.verdict]
-    why = reason(ReasonCode.BASELINE_UNDECIDED, metrics=metrics)
+    why: Reason = BaselineUndecided(tuple(metrics))
     now = Verdict.CAUTION if verdict.verdict == Verdict.PASS else verdict.verdict
     if comparison.verdict == WORSE:
-        why = reason(ReasonCode.BASELINE_WORSE, metrics=metrics, new_severe=list(comparison.new_hard_stops))
+        why = BaselineWorse(metrics=tuple(metrics), new_severe=comparison.new_hard_stops)
         now = Verdict.PARTIAL if now == Verdict.PARTIAL else Verdict.FAIL
     first = now == Verdict.FAIL and verdict.verdict != Verdict.FAIL
     reasons = (why, *verdict.reasons) if first else (*verdict.reasons, why)

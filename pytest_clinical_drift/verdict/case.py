@@ -10,7 +10,23 @@ from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmStat
 from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.measures import Repeats, in_a_row, incomplete
 from pytest_clinical_drift.verdict.metric_table import CORE, METRICS, SEVERE, Aggregation, case_value, metric_named
-from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, Verdict, reason
+from pytest_clinical_drift.verdict.reasons import (
+    ActiveContradiction,
+    ContradictsFacts,
+    Doubt,
+    FigureState,
+    Forgetting,
+    NeedsJudge,
+    NothingToDiagnose,
+    Reason,
+    RecallNotEvaluated,
+    RemembersBut,
+    Speechless,
+    Stable,
+    Unread,
+    UnsourcedSummaries,
+    Verdict,
+)
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.values import CaseResult, MetricVerdict, judged
 
@@ -92,13 +108,13 @@ def with_reader(item: MetricVerdict, deciding: Collection[str]) -> MetricVerdict
     unread = [group for group in metric.reads if group not in deciding]
     if unread and metric.judge_only and not metric.counts_events and item.value is not None:
         item = replace(item, at_least=True)
-    never_sought = any(why.code is ReasonCode.NEEDS_JUDGE for why in item.reasons)
+    never_sought = any(isinstance(why, NeedsJudge) for why in item.reasons)
     if not unread or not (item.verdict in (FigureState.PASS, FigureState.CAUTION) or never_sought):
         return item
-    return replace(item, verdict=FigureState.UNREAD, reasons=(*item.reasons, reason(ReasonCode.UNREAD, kinds=unread)))
+    return replace(item, verdict=FigureState.UNREAD, reasons=(*item.reasons, Unread(tuple(unread))))
 
 
-def doubts_on(repeats: Repeats) -> tuple[Reason, ...]:
+def doubts_on(repeats: Repeats) -> tuple[Doubt, ...]:
     """Why a case cannot pass, whatever its figures: hardly a source, hardly a reply. No metrics, and never PASS.
 
     Hardly anything that the summaries name was ever told: facts among a list of every drug are not a handover. Or most
@@ -107,11 +123,12 @@ def doubts_on(repeats: Repeats) -> tuple[Reason, ...]:
     """
     rate = mean(turn.extended.hallucinated_rate for run in repeats for turn in run.turns)
     own = [[turn.silent for turn in run.turns if turn.own] for run in repeats]
-    found = {
-        ReasonCode.UNSOURCED_SUMMARIES: rate is not None and rate > _MOST_UNSOURCED,
-        ReasonCode.SPEECHLESS: any(2 * sum(replies) > len(replies) for replies in own),
-    }
-    return tuple(reason(code) for code, holds in found.items() if holds)
+    found: list[Doubt] = []
+    if rate is not None and rate > _MOST_UNSOURCED:
+        found.append(UnsourcedSummaries())
+    if any(2 * sum(replies) > len(replies) for replies in own):
+        found.append(Speechless())
+    return tuple(found)
 
 
 def diagnose(judgements: Sequence[MetricVerdict], seen: Iterable[MetricVerdict], thresholds: Thresholds) -> Reason:
@@ -128,20 +145,19 @@ def diagnose(judgements: Sequence[MetricVerdict], seen: Iterable[MetricVerdict],
     # last those of the project's own
     wrong = next((metric for metric in (*_GRAVEST_FIRST, *sorted(missed)) if metric in bad), None)
     if all(values.get(name) is None for name in _RECALL):
-        nothing = reason(ReasonCode.NOTHING_TO_DIAGNOSE)
-        return nothing if wrong is None else reason(ReasonCode.RECALL_NOT_EVALUATED, metric=wrong)
+        return NothingToDiagnose() if wrong is None else RecallNotEvaluated(wrong)
     evaluated = not ("k_conflict" in values and values["k_conflict"] is None)
     if not missed.isdisjoint(_RECALL):
         if "k_conflict" in missed:
-            return reason(ReasonCode.ACTIVE_CONTRADICTION)
+            return ActiveContradiction()
         kinds = Counter(event.kind for event in confirmed if event.metric in ("hard_stops", "contradicted_facts"))
         # whoever denies more than is missing has not passively forgotten
         denies = kinds[AlarmKind.CONTRADICTED] > kinds[AlarmKind.LOST]
-        return reason(ReasonCode.CONTRADICTS_FACTS if denies else ReasonCode.FORGETTING, advice_evaluated=evaluated)
+        return ContradictsFacts(evaluated) if denies else Forgetting(evaluated)
     if wrong is not None:
-        return reason(ReasonCode.REMEMBERS_BUT, metric=wrong)
+        return RemembersBut(wrong)
     waiting = bool(events) or any(item.worst not in (None, item.value) for item in judgements)
-    return reason(ReasonCode.STABLE, open=waiting, advice_evaluated=evaluated)
+    return Stable(open=waiting, advice_evaluated=evaluated)
 
 
 def findings_of(run: CaseAssessment) -> list[list[Alarm]]:

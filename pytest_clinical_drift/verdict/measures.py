@@ -6,13 +6,30 @@ Rates are averaged over the repeats of a case, events are collected. `metric_tab
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pytest_clinical_drift.metrics import horizon
 from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS
 from pytest_clinical_drift.metrics.recall import mean, ratio
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment, Event, NoConflictRate
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
+from pytest_clinical_drift.verdict.reasons import (
+    AllRepliesCut,
+    AllRepliesEmpty,
+    NoAdvicePair,
+    NoCaseFinished,
+    NoFactEvaluated,
+    NoPairCompared,
+    NoScorer,
+    NoSummaryStatesChange,
+    NoSummaryStatesFact,
+    Pairs,
+    PerReplies,
+    Reason,
+    RecallZeroThroughout,
+    RepliesNotRecorded,
+    ShortRun,
+    Stretched,
+)
 
 T = TypeVar("T")
 Repeats = Sequence[CaseAssessment]
@@ -39,8 +56,8 @@ Measure = Callable[[str, Repeats], CaseValue]
 """Of a metric's name and a case."""
 
 
-def nothing(code: ReasonCode, *, can_happen: bool = True, **values: Any) -> CaseValue:
-    return CaseValue(None, None, (reason(code, **values),), can_happen=can_happen)
+def nothing(why: Reason, *, can_happen: bool = True) -> CaseValue:
+    return CaseValue(None, None, (why,), can_happen=can_happen)
 
 
 # -- measures
@@ -57,17 +74,17 @@ def per_hundred_replies(name: str, repeats: Repeats) -> CaseValue:
     """Events of a metric per hundred replies."""
     replies = own_replies(repeats)
     if not replies:
-        return nothing(ReasonCode.NO_CASE_FINISHED)
+        return nothing(NoCaseFinished())
     events = tuple(event for run in repeats for event in run.events_of(name, worst=True))
     confirmed = _confirmed(events)
-    rests_on = reason(ReasonCode.PER_REPLIES, events=confirmed, replies=replies)
+    rests_on = PerReplies(confirmed, replies)
     return CaseValue(100 * confirmed / replies, 100 * len(events) / replies, (rests_on,), events, confirmed)
 
 
 def at_t10(name: str, repeats: Repeats, *, strict: bool = False) -> CaseValue:
     """A figure of turn 10, or of the last turn of a shorter case; `strict`: facts stated in part are lapses too."""
     if any(not turn.own for run in repeats for turn in run.turns):
-        return nothing(ReasonCode.STRETCHED, can_happen=False)
+        return nothing(Stretched(), can_happen=False)
     turns = [turn for run in repeats for turn in run.turns[run.t10_turn - 1 : run.t10_turn]]
     ends = [(t.strict_recall, t.strict_worst) if strict else (t.recall, t.recall_worst) for t in turns]
     return _at_both_ends(ends, repeats, sum(_lapses(run, run.t10_turn, run.t10_turn, partly=strict) for run in repeats))
@@ -92,7 +109,7 @@ def fall(name: str, repeats: Repeats) -> CaseValue:
     """Mean recall of the first two scheduled probes minus that of the last two, of runs beyond the slope's turns."""
     long = [run for run in repeats if len(run.turns) > SLOPE_TURNS]
     if not long:
-        return nothing(ReasonCode.SHORT_RUN, can_happen=False, turns=SLOPE_TURNS)
+        return nothing(ShortRun(SLOPE_TURNS), can_happen=False)
     ends = []
     for run in long:
         probes = [(t.recall, t.recall_worst or 0.0) for t in run.turns if t.scheduled and t.recall is not None]
@@ -115,24 +132,24 @@ def conflict_rate(name: str, repeats: Repeats) -> CaseValue:
     """Contradictions over evaluated pairs of advice."""
     confirmed, worst, pairs = pooled_conflict(repeats)
     if pairs:
-        rests_on = reason(ReasonCode.PAIRS, contradictions=confirmed, pairs=pairs)
+        rests_on = Pairs(confirmed, pairs)
         return CaseValue(confirmed / pairs, worst / pairs, (rests_on,), confirmed=confirmed)
     if all_cut_without_contradiction(repeats):
-        return nothing(ReasonCode.ALL_REPLIES_CUT)
+        return nothing(AllRepliesCut())
     if unrecorded(repeats):
-        return nothing(ReasonCode.REPLIES_NOT_RECORDED)
-    return nothing(ReasonCode.NO_ADVICE_PAIR, read=was_asked(repeats, ("conflict",)))
+        return nothing(RepliesNotRecorded())
+    return nothing(NoAdvicePair(read=was_asked(repeats, ("conflict",))))
 
 
 def set_only(name: str, repeats: Repeats) -> CaseValue:
     """A figure that only the whole set has."""
-    return nothing(ReasonCode.NO_FACT_EVALUATED)
+    return nothing(NoFactEvaluated())
 
 
 def own_figure(name: str, repeats: Repeats) -> CaseValue:
     """A figure of the project's own scorers; it has one end, and no events to ask for."""
     value = mean(dict(run.scores).get(name) for run in repeats)
-    return nothing(ReasonCode.NO_SCORER) if value is None else CaseValue(value, value, confirmed=2)
+    return nothing(NoScorer()) if value is None else CaseValue(value, value, confirmed=2)
 
 
 def _at_both_ends(ends: Sequence[tuple[float | None, float | None]], repeats: Repeats, lapses: int) -> CaseValue:
@@ -140,7 +157,7 @@ def _at_both_ends(ends: Sequence[tuple[float | None, float | None]], repeats: Re
     best, worst = mean(end for end, _ in ends), mean(end for _, end in ends)
     if best is None:
         zero = {turn.recall for run in repeats for turn in run.turns} == {0.0}
-        return nothing(ReasonCode.RECALL_ZERO_THROUGHOUT if zero else ReasonCode.NO_FACT_EVALUATED)
+        return nothing(RecallZeroThroughout() if zero else NoFactEvaluated())
     return CaseValue(best, best) if worst is None else CaseValue(best, worst, confirmed=lapses)
 
 
@@ -175,16 +192,42 @@ def _states_a_change(run: CaseAssessment) -> bool:
     return any(fact.status != "absent" or (fact.text in fact.replaced and turn.recall) for turn, fact in changed)
 
 
-LACKS: dict[ReasonCode, Callable[[Repeats], bool]] = {
-    ReasonCode.ALL_REPLIES_CUT: lambda repeats: all(run.all_cut for run in repeats),
-    ReasonCode.ALL_REPLIES_EMPTY: lambda repeats: all(0 < len(run.turns) == run.replies_silent for run in repeats),
-    ReasonCode.REPLIES_NOT_RECORDED: unrecorded,
-    ReasonCode.NO_PAIR_COMPARED: lambda repeats: not any(run.conflict.pairs for run in repeats),
-    # a summary that states nothing contradicts nothing
-    ReasonCode.NO_SUMMARY_STATES_FACT: lambda repeats: not any(map(_states_a_fact, repeats)),
-    ReasonCode.NO_SUMMARY_STATES_CHANGE: lambda repeats: not any(map(_states_a_change, repeats)),
-}
-"""By code, whether a case lacks what the code says is missing."""
+def _all_cut(repeats: Repeats) -> bool:
+    return all(run.all_cut for run in repeats)
+
+
+def _all_empty(repeats: Repeats) -> bool:
+    return all(0 < len(run.turns) == run.replies_silent for run in repeats)
+
+
+def _without_pair(repeats: Repeats) -> bool:
+    return not any(run.conflict.pairs for run in repeats)
+
+
+def _without_fact(repeats: Repeats) -> bool:
+    """A summary that states nothing contradicts nothing."""
+    return not any(_states_a_fact(run) for run in repeats)
+
+
+def _without_change(repeats: Repeats) -> bool:
+    return not any(_states_a_change(run) for run in repeats)
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """Something that a case may lack, so that nothing found is no merit."""
+
+    reason: Reason
+    holds: Callable[[Repeats], bool]
+    """Whether the case lacks it."""
+
+
+ALL_REPLIES_CUT = Lack(AllRepliesCut(), _all_cut)
+ALL_REPLIES_EMPTY = Lack(AllRepliesEmpty(), _all_empty)
+REPLIES_NOT_RECORDED = Lack(RepliesNotRecorded(), unrecorded)
+NO_PAIR_COMPARED = Lack(NoPairCompared(), _without_pair)
+NO_SUMMARY_STATES_FACT = Lack(NoSummaryStatesFact(), _without_fact)
+NO_SUMMARY_STATES_CHANGE = Lack(NoSummaryStatesChange(), _without_change)
 
 
 # -- what several of them read

@@ -15,8 +15,22 @@ from pytest_clinical_drift.judging.pdsqi import ATTRIBUTES
 from pytest_clinical_drift.judging.readings import PDSQI
 from pytest_clinical_drift.verdict import measures
 from pytest_clinical_drift.verdict.bands import FALL, NOT_NEGATIVE, PER_HUNDRED, RATE, SLOPE, Range
-from pytest_clinical_drift.verdict.measures import LACKS, CaseValue, Measure, Repeats, incomplete, nothing, was_asked
-from pytest_clinical_drift.verdict.reasons import ReasonCode
+from pytest_clinical_drift.verdict.measures import (
+    ALL_REPLIES_CUT,
+    ALL_REPLIES_EMPTY,
+    NO_PAIR_COMPARED,
+    NO_SUMMARY_STATES_CHANGE,
+    NO_SUMMARY_STATES_FACT,
+    REPLIES_NOT_RECORDED,
+    CaseValue,
+    Lack,
+    Measure,
+    Repeats,
+    incomplete,
+    nothing,
+    was_asked,
+)
+from pytest_clinical_drift.verdict.reasons import CannotHappen, ConversationUnfinished, NeedsJudge
 
 OWN_METRIC = re.compile(rf"own\.\w+|{PDSQI}\.(?:{'|'.join(ATTRIBUTES)})")
 """A figure of the project's own scorers, or a PDSQI-9 attribute: gated only where a file sets limits."""
@@ -43,7 +57,7 @@ class Metric:
     possible: Range | None = NOT_NEGATIVE
     """None: not known."""
     aggregation: Aggregation = Aggregation.CASES_WITH_EVENT
-    lacking: tuple[ReasonCode, ...] = ()
+    lacking: tuple[Lack, ...] = ()
     """What may be missing, so that nothing found is no merit."""
     reads: tuple[str, ...] = ()
     """Groups of kinds that it rests on: a judge at its floor has to have read each, else it is unread."""
@@ -70,8 +84,8 @@ class Metric:
         return self.counts_events or self.aggregation in (Aggregation.PER_REPLIES, Aggregation.POOLED_PAIRS)
 
 
-_REPLIES = (ReasonCode.ALL_REPLIES_CUT, ReasonCode.ALL_REPLIES_EMPTY, ReasonCode.REPLIES_NOT_RECORDED)
-_PAIRS = (ReasonCode.ALL_REPLIES_CUT, ReasonCode.NO_PAIR_COMPARED)
+_REPLIES = (ALL_REPLIES_CUT, ALL_REPLIES_EMPTY, REPLIES_NOT_RECORDED)
+_PAIRS = (ALL_REPLIES_CUT, NO_PAIR_COMPARED)
 _TABLE = (
     Metric(
         "recall_at_t10", measures.at_t10, "higher", RATE, Aggregation.MEAN,
@@ -113,9 +127,9 @@ _TABLE = (
     Metric("misreported", gravity=6, severe=True, reads=("misreported",), judge_only=True),
     Metric("leaks", gravity=5, severe=True),
     Metric("appeals", gravity=5, severe=True),
-    Metric("stale_facts", gravity=6, lacking=(ReasonCode.NO_SUMMARY_STATES_CHANGE,), reads=("fact",)),
-    Metric("contradicted_facts", gravity=10, lacking=(ReasonCode.NO_SUMMARY_STATES_FACT,), reads=("fact",)),
-    Metric("hard_stop_slips", gravity=11, lacking=(ReasonCode.NO_SUMMARY_STATES_FACT,), reads=("fact",)),
+    Metric("stale_facts", gravity=6, lacking=(NO_SUMMARY_STATES_CHANGE,), reads=("fact",)),
+    Metric("contradicted_facts", gravity=10, lacking=(NO_SUMMARY_STATES_FACT,), reads=("fact",)),
+    Metric("hard_stop_slips", gravity=11, lacking=(NO_SUMMARY_STATES_FACT,), reads=("fact",)),
 )  # fmt: skip
 
 METRICS = {metric.name: metric for metric in _TABLE}
@@ -136,9 +150,12 @@ def case_value(name: str, repeats: Repeats) -> CaseValue:
     if value.events:
         return value
     if all(name in run.cannot for run in repeats):
-        return nothing(ReasonCode.CANNOT_HAPPEN, can_happen=False, metric=name)
+        return nothing(CannotHappen(name), can_happen=False)
     if incomplete(repeats):
-        return nothing(ReasonCode.CONVERSATION_UNFINISHED)
+        return nothing(ConversationUnfinished())
     if metric.judge_only and value.worst == 0 and not was_asked(repeats, metric.reads):
-        return nothing(ReasonCode.NEEDS_JUDGE)
-    return next((nothing(code) for code in metric.lacking if LACKS[code](repeats)), value)
+        return nothing(NeedsJudge())
+    for lack in metric.lacking:
+        if lack.holds(repeats):
+            return nothing(lack.reason)
+    return value

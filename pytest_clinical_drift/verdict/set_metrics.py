@@ -20,7 +20,21 @@ from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, own_replies, pooled_conflict, was_asked
 from pytest_clinical_drift.verdict.metric_table import Aggregation, Metric, case_value, metric_named
-from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, reason
+from pytest_clinical_drift.verdict.reasons import (
+    ByPoint,
+    CasesMeasured,
+    CasesWithEvent,
+    CasesWouldSettle,
+    Corrected,
+    FigureState,
+    LowestAt,
+    NoCaseFinished,
+    NoPairCompared,
+    Pairs,
+    PerReplies,
+    Reason,
+    TooCloseToSettle,
+)
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.values import CaseResult, Deciders, MetricVerdict, judged
 
@@ -52,7 +66,7 @@ class _Figure:
     def missing(self) -> int:
         """Cases in which it could have been seen and nobody could look; without two pieces of advice nothing could."""
         unseen = [value for value, _ in self.values if value.best is None and value.can_happen]
-        return sum(value.reasons[0].code is not ReasonCode.NO_PAIR_COMPARED for value in unseen)
+        return sum(not isinstance(value.reasons[0], NoPairCompared) for value in unseen)
 
 
 def judge_over(
@@ -72,7 +86,7 @@ def judge_over(
     if pooled is None:
         # one in which it cannot happen gives the reason only if it can in none
         first = max((value for value, _ in values), key=lambda value: value.can_happen, default=None)
-        reasons = first.reasons if first else (reason(ReasonCode.NO_CASE_FINISHED),)
+        reasons = first.reasons if first else (NoCaseFinished(),)
         applicable = first is None or first.can_happen
         state = FigureState.NOT_EVALUATED if applicable else FigureState.NOT_APPLICABLE
         return judged(name, limits, state, reasons=reasons)
@@ -99,7 +113,7 @@ def _mean(figure: _Figure) -> _Pooled | None:
         high = -low
     ends = (low, high) if figure.limits.direction == "higher" else (high, low)
     one, two = mean_intervals([bests, worsts], groups, ends, confidence=figure.confidence)
-    rests_on = reason(ReasonCode.CASES_MEASURED, cases=len(known))
+    rests_on = CasesMeasured(len(known))
     return _Pooled(sum(bests) / len(known), sum(worsts) / len(known), one, two, rests_on)
 
 
@@ -109,7 +123,7 @@ def _pairs(figure: _Figure) -> _Pooled | None:
     asked = any(was_asked(case.repeats, figure.metric.reads) for _, case in figure.values)
     if not (asked or any(row[1] for row in rows)):
         return None
-    rests_on = reason(ReasonCode.PAIRS, contradictions=sum(row[0] for row in rows), pairs=sum(row[2] for row in rows))
+    rests_on = Pairs(contradictions=sum(row[0] for row in rows), pairs=sum(row[2] for row in rows))
     return _of_counts(rows, 1, figure.confidence, rests_on)
 
 
@@ -124,7 +138,7 @@ def _per_replies(figure: _Figure) -> _Pooled | None:
         if value.best is not None or not value.can_happen
     ]
     events, replies = sum(row[0] for row in rows), sum(row[2] for row in rows)
-    rests_on = reason(ReasonCode.PER_REPLIES, events=events, replies=replies, missing=figure.missing)
+    rests_on = PerReplies(events, replies, figure.missing)
     return _of_counts(rows, 100, figure.confidence, rests_on)
 
 
@@ -158,7 +172,7 @@ def _lowest(figure: _Figure) -> _Pooled | None:
         known = [(curve[at], case.group) for curve, (_, case) in zip(lasting, figure.values, strict=True)]
         there, groups = zip(*(pair for pair in known if pair[0] is not None), strict=True)
         (interval,) = mean_intervals([there], groups, (0.0, 1.0), confidence=figure.confidence)
-        ends.append((value, interval, reason(ReasonCode.LOWEST_AT, turn=at + 1, cases=len(there))))
+        ends.append((value, interval, LowestAt(turn=at + 1, cases=len(there))))
     (best, one, rests_on), (worst, two, _) = ends
     return _Pooled(best, worst, one, two, rests_on)
 
@@ -186,7 +200,7 @@ def _by_interval(figure: _Figure, pooled: _Pooled, thresholds: Thresholds) -> Me
         shown = limits.pass_limit.holds(bad_end) and decisive.high - decisive.low > 1e-12
         by_point = not shown and thresholds.set.decide_by == "point" and limits.band(worst) == FigureState.PASS
         state = FigureState.PASS if shown or by_point else FigureState.CAUTION
-        reasons += (reason(ReasonCode.BY_POINT),) if by_point else ()
+        reasons += (ByPoint(),) if by_point else ()
         if not shown:
             reasons += cases_to_settle(worst, bad_end, limits, decisive, thresholds.set.min_cases)
     return judged(figure.metric.name, limits, state, best, worst, reasons, interval=over_cases(interval))
@@ -200,9 +214,9 @@ def cases_to_settle(value: float, bad_end: float, limits: MetricLimits, interval
     # limits of an event never seen shrink with 1 / n, all others with 1 / sqrt(n)
     power = 1 if interval.method == "exact" and value in (0.0, 1.0) else 2
     if (factor := (reach / room) ** power) > _HOPELESS:
-        return (reason(ReasonCode.TOO_CLOSE_TO_SETTLE, times=_HOPELESS),)
+        return (TooCloseToSettle(_HOPELESS),)
     needed = max(least, interval.units + 1, math.ceil(interval.units * factor))
-    return (reason(ReasonCode.CASES_WOULD_SETTLE, cases=needed),)
+    return (CasesWouldSettle(needed),)
 
 
 # -- events
@@ -217,8 +231,7 @@ def _judge_events(figure: _Figure, thresholds: Thresholds) -> MetricVerdict:
     interval = pooled_interval(happened, [1] * len(happened), groups, confidence=figure.confidence)
     confirmed, possible = sum(happened), sum(bool(value.worst) for value, _ in measured)
     excused = sum(bool(value.best) and case.waiver is not None for value, case in measured)
-    rests_on = reason(
-        ReasonCode.CASES_WITH_EVENT,
+    rests_on = CasesWithEvent(
         happened=confirmed,
         cases=len(measured),
         restricted=any(not value.can_happen for value, _ in figure.values),
@@ -265,7 +278,7 @@ def _with_correction(item: MetricVerdict, figure: _Figure, deciders: Deciders) -
         state = FigureState.FAIL
     elif state == FigureState.PASS and limits.band(rate.value) != FigureState.PASS:
         state = FigureState.CAUTION
-    shown = reason(ReasonCode.CORRECTED, value=rate.value, low=rate.low, high=rate.high)
+    shown = Corrected(rate.value, rate.low, rate.high)
     return replace(item, verdict=state, corrected=rate, reasons=(*item.reasons, shown))
 
 

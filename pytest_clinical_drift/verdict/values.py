@@ -10,7 +10,15 @@ from pytest_clinical_drift.metrics.intervals import Interval
 from pytest_clinical_drift.scoring.assessment import CaseAssessment, Event
 from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.metric_table import SEVERE
-from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, Verdict, reason
+from pytest_clinical_drift.verdict.reasons import (
+    Doubt,
+    FigureState,
+    FiguresUnread,
+    NothingToDiagnose,
+    Reason,
+    Unread,
+    Verdict,
+)
 from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver
 
 
@@ -38,7 +46,7 @@ class Deciders:
 
 
 RULES_ONLY = Deciders()
-UNDIAGNOSED: Final = Reason(ReasonCode.NOTHING_TO_DIAGNOSE)
+UNDIAGNOSED: Final = NothingToDiagnose()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +100,8 @@ class CaseVerdict:
     """The waiver that turned this FAIL into CAUTION."""
     unsettled: bool = False
     """Something severe is open and the thresholds call that unsettled; also where the case fails by something else."""
-    doubts: tuple[Reason, ...] = ()
-    """Why it cannot pass although its figures could: its texts are such that they mean little."""
+    doubts: tuple[Doubt, ...] = ()
+    """Why it cannot pass although its figures could: its texts are such that they mean little; see Reason."""
 
     @property
     def failed_severely(self) -> bool:
@@ -149,10 +157,14 @@ class SetVerdict:
     """Inserted faults besides, about which an outage kept it from being asked."""
 
 
-def figures_unread(unread: Sequence[MetricVerdict]) -> Reason:
+def figures_unread(unread: Sequence[MetricVerdict]) -> FiguresUnread:
     """That nobody who may decide has read for these figures, with all that they rest on."""
-    kinds = dict.fromkeys(kind for item in unread for why in item.reasons for kind in why.values.get("kinds", ()))
-    return reason(ReasonCode.FIGURES_UNREAD, metrics=[item.metric for item in unread], kinds=list(kinds))
+    kinds: dict[str, None] = {}
+    for item in unread:
+        for why in item.reasons:
+            if isinstance(why, Unread):
+                kinds.update(dict.fromkeys(why.kinds))
+    return FiguresUnread(metrics=tuple(item.metric for item in unread), kinds=tuple(kinds))
 
 
 def fails_run(verdict: CaseResult, thresholds: Thresholds) -> bool:

@@ -7,16 +7,40 @@ PASS       every gated metric lies inside its pass limit with its whole interval
 CAUTION    everything between
 """
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.canaries import UNANSWERED
 from pytest_clinical_drift.scoring.assessment import AlarmState
 from pytest_clinical_drift.verdict.case import diagnose, severe_open, with_reader
 from pytest_clinical_drift.verdict.counts import audit_of
 from pytest_clinical_drift.verdict.metric_table import CORE, SEVERE
-from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, Verdict, reason
+from pytest_clinical_drift.verdict.reasons import (
+    AuditBound,
+    ByPoint,
+    CanariesMissed,
+    CanariesUnanswered,
+    CasesAtCaution,
+    CasesFailed,
+    CasesPastLimit,
+    CasesSelected,
+    CasesUnfinished,
+    CasesUnsigned,
+    ConfirmedBeforeEnd,
+    CoreNotEvaluated,
+    Doubt,
+    Figure,
+    FigureState,
+    JudgeOutage,
+    NotAudited,
+    PassedByPoint,
+    Reason,
+    SeenEvent,
+    SevereOpen,
+    TooFewCases,
+    Verdict,
+)
 from pytest_clinical_drift.verdict.set_metrics import judge_over
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.values import (
@@ -55,13 +79,13 @@ def judge_set(
     canaries = Counter(canary.state for case in cases for run in case.repeats for canary in run.canaries)
     lost = canaries[UNANSWERED]
     missing = total - (signed or 0) if thresholds.require_signed_cases else 0
-    unsigned = [reason(ReasonCode.CASES_UNSIGNED, unsigned=missing, cases=total)] if missing > 0 else []
+    unsigned = [CasesUnsigned(unsigned=missing, cases=total)] if missing > 0 else []
     verdict, reasons = _decide(cases, judgements, thresholds, complete, deciders, canaries, unsigned)
     if deciders.outage is not None:
-        told = reason(ReasonCode.JUDGE_OUTAGE, **dataclasses.asdict(deciders.outage), canaries=lost)
+        told = _outage_reason(deciders.outage, lost)
         reasons = [told, *reasons] if verdict in (Verdict.UNSETTLED, Verdict.INCOMPLETE) else [*reasons, told]
     if len(cases) < total:
-        reasons = [reason(ReasonCode.CASES_SELECTED, run=len(cases), total=total), *reasons]
+        reasons = [CasesSelected(run=len(cases), total=total), *reasons]
         verdict = Verdict.PARTIAL
     return SetVerdict(
         verdict=verdict,
@@ -72,6 +96,19 @@ def judge_set(
         deciders=deciders,
         canaries=(canaries[AlarmState.CONFIRMED], canaries.total() - lost),
         canaries_unanswered=lost,
+    )
+
+
+def _outage_reason(outage: Outage, canaries: int) -> JudgeOutage:
+    return JudgeOutage(
+        requests=outage.requests,
+        asked=outage.asked,
+        error=outage.error,
+        stopped=outage.stopped,
+        offline=outage.offline,
+        sent=outage.sent,
+        lost=outage.lost,
+        canaries=canaries,
     )
 
 
@@ -89,27 +126,27 @@ def _decide(
         return Verdict.FAIL, [*failed, *seen]
     reasons: list[Reason] = []
     if len(complete) < run:
-        reasons += [reason(ReasonCode.CASES_UNFINISHED, unfinished=run - len(complete), cases=run), *seen]
+        reasons += [CasesUnfinished(unfinished=run - len(complete), cases=run), *seen]
         if seen or not complete or len(complete) / run < thresholds.set.min_coverage - 1e-9:
             return Verdict.INCOMPLETE, reasons
     if deciders.missing is not None:
         return Verdict.INCOMPLETE, [*reasons, deciders.missing]
     if any(item.verdict == FigureState.NOT_EVALUATED and item.metric in CORE for item in judgements):
-        return Verdict.INCOMPLETE, [*reasons, reason(ReasonCode.CORE_NOT_EVALUATED)]
+        return Verdict.INCOMPLETE, [*reasons, CoreNotEvaluated()]
     # cases whose texts are such that figures mean little
-    doubts = Counter(why.code for item in cases if item.verdict != Verdict.INCOMPLETE for why in item.doubts)
-    doubtful = [reason(code, cases=count) for code, count in doubts.items()]
+    doubts: Counter[type[Doubt]] = Counter(type(why) for item in complete for why in item.doubts)
+    doubtful = [doubt(cases=count) for doubt, count in doubts.items()]
     if unsettled := list(_unsettled(cases, judgements, thresholds, canaries)):
         return Verdict.UNSETTLED, [*unsettled, *reasons, *doubtful]
     reasons += [*_too_little(complete, thresholds, deciders), *doubtful, *unsigned]
     unsure = (FigureState.CAUTION, FigureState.UNREAD, FigureState.NOT_EVALUATED)
-    reasons += [reason(ReasonCode.FIGURE, metric=item.metric) for item in judgements if item.verdict in unsure]
+    reasons += [Figure(item.metric) for item in judgements if item.verdict in unsure]
     verdict = Verdict.CAUTION if reasons else Verdict.PASS
-    by_point = [i.metric for i in judgements if any(why.code is ReasonCode.BY_POINT for why in i.reasons)]
+    by_point = [i.metric for i in judgements if any(isinstance(why, ByPoint) for why in i.reasons)]
     if verdict == Verdict.PASS and by_point:
-        reasons.append(reason(ReasonCode.PASSED_BY_POINT, metrics=by_point))
+        reasons.append(PassedByPoint(tuple(by_point)))
     if cautious := sum(item.verdict == Verdict.CAUTION for item in cases):
-        reasons.append(reason(ReasonCode.CASES_AT_CAUTION, cases=cautious))
+        reasons.append(CasesAtCaution(cautious))
     return verdict, reasons
 
 
@@ -121,12 +158,12 @@ def _failures(
     fatal = sum(fails_run(verdict, thresholds) for verdict in failing)
     past, tolerated = len(failing) - fatal, thresholds.set.max_failing_cases
     if fatal:
-        yield reason(ReasonCode.CASES_FAILED, failed=fatal, cases=len(cases))
+        yield CasesFailed(failed=fatal, cases=len(cases))
     if past > tolerated:
-        yield reason(ReasonCode.CASES_PAST_LIMIT, past=past, cases=len(cases), tolerated=tolerated)
+        yield CasesPastLimit(past=past, cases=len(cases), tolerated=tolerated)
     for item in judgements:
         if item.verdict == FigureState.FAIL:
-            yield reason(ReasonCode.FIGURE, metric=item.metric)
+            yield Figure(item.metric)
 
 
 def _confirmed_before_end(cases: Sequence[CaseResult]) -> Iterator[Reason]:
@@ -134,13 +171,13 @@ def _confirmed_before_end(cases: Sequence[CaseResult]) -> Iterator[Reason]:
     unfinished = [(case.case_id, i) for case in cases if case.verdict == Verdict.INCOMPLETE for i in case.judgements]
     for name in SEVERE:
         events = [
-            {"text": event.text[:_LONGEST], "turn": event.turn, "case_id": case_id}
+            SeenEvent(text=event.text[:_LONGEST], turn=event.turn, case_id=case_id)
             for case_id, item in unfinished
             for event in item.events
             if item.metric == name and event.state == AlarmState.CONFIRMED
         ]
         if events:
-            yield reason(ReasonCode.CONFIRMED_BEFORE_END, metric=name, count=len(events), events=events[:_NAMED])
+            yield ConfirmedBeforeEnd(metric=name, count=len(events), events=tuple(events[:_NAMED]))
 
 
 def _unsettled(
@@ -154,11 +191,11 @@ def _unsettled(
     needed = thresholds.judge.canaries
     least = needed * inserted - 1e-9
     if confirmed + lost < least:
-        yield reason(ReasonCode.CANARIES_MISSED, confirmed=confirmed, inserted=inserted - lost, needed=needed)
+        yield CanariesMissed(confirmed=confirmed, inserted=inserted - lost, needed=needed)
     elif confirmed < least:
-        yield reason(ReasonCode.CANARIES_UNANSWERED, unanswered=lost, inserted=inserted)
+        yield CanariesUnanswered(unanswered=lost, inserted=inserted)
     if waiting := sum(severe_open(verdict.judgements, thresholds) for verdict in cases):
-        yield reason(ReasonCode.SEVERE_OPEN, cases=waiting)
+        yield SevereOpen(waiting)
     if unread := [i for i in judgements if i.verdict == FigureState.UNREAD and thresholds.unsettles(i.metric)]:
         yield figures_unread(unread)
 
@@ -168,12 +205,12 @@ def _too_little(complete: Sequence[CaseResult], thresholds: Thresholds, deciders
     # cases of one persona or cluster tell the same story, so they count once
     groups, needed = len({case.group for case in complete}), thresholds.set.min_cases
     if groups < needed:
-        yield reason(ReasonCode.TOO_FEW_CASES, cases=len(complete), groups=groups, needed=needed)
+        yield TooFewCases(cases=len(complete), groups=groups, needed=needed)
     if not deciders.deciding or deciders.control:
         return
     audit = audit_of([run for case in complete for run in case.repeats], thresholds.set.confidence)
     bound = thresholds.judge.audit_bound
     if audit is None:
-        yield reason(ReasonCode.NOT_AUDITED)
+        yield NotAudited()
     elif audit.upper > bound:
-        yield reason(ReasonCode.AUDIT_BOUND, upper=audit.upper, asked=audit.asked, bound=bound)
+        yield AuditBound(upper=audit.upper, asked=audit.asked, bound=bound)

@@ -30,6 +30,7 @@ from pytest_clinical_drift.verdict.baseline import (
     recall_spread,
 )
 from pytest_clinical_drift.verdict.case import judge_case
+from pytest_clinical_drift.verdict.reasons import BaselineVersion
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 from pytest_clinical_drift.verdict.values import Deciders, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
@@ -198,7 +199,7 @@ def test_other_version_is_remarked(tmp_path: Path) -> None:
     baseline = write(tmp_path, levels(1.0, count=3))
     assert check_comparable(tmp_path, baseline, MANIFEST) == ()
     (remark,) = check_comparable(tmp_path, baseline, {**MANIFEST, "versions": {"pytest-clinical-drift": "0.2.0"}})
-    assert remark.values == {"before": "0.1.0", "now": "0.2.0"}
+    assert remark == BaselineVersion(before="0.1.0", now="0.2.0")
 
 
 def test_spread_for_planning(tmp_path: Path) -> None:

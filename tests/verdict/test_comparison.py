@@ -11,7 +11,7 @@ import pytest
 from pytest_clinical_drift.report.compare import render_html, render_markdown, render_text
 from pytest_clinical_drift.report.reasons import reason_text
 from pytest_clinical_drift.results.comparing import RunDifference, load_runs, paired_differences
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
+from pytest_clinical_drift.verdict.reasons import NotPaired
 from pytest_clinical_drift.verdict.thresholds import BaselineRules
 
 
@@ -95,7 +95,7 @@ def test_other_cases_are_not_paired(tmp_path: Path) -> None:
     assert (found.cases, found.recall, found.remarks) == (
         0,
         None,
-        (Reason(ReasonCode.NOT_PAIRED, {"what": "cases"}),),
+        (NotPaired("cases"),),
     )
 
 
@@ -109,8 +109,8 @@ def test_runs_read_by_another_judge_are_not_paired(tmp_path: Path, changed: dict
     found = compared(old, new)
     assert (found.cases, found.recall) == (0, None)
     [remark] = found.remarks
-    assert remark.code is ReasonCode.NOT_PAIRED
-    assert "judge" in remark.values["what"]
+    assert isinstance(remark, NotPaired)
+    assert "judge" in remark.what
 
 
 def reopened(file: Path, worst: float, verdict: str) -> Path:

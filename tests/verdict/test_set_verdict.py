@@ -23,7 +23,18 @@ from pytest_clinical_drift.results.manifest import Hashes, Manifest
 from pytest_clinical_drift.results.models import RunResult, build_result
 from pytest_clinical_drift.scoring.assessment import AuditCount, CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, Verdict
+from pytest_clinical_drift.verdict.reasons import (
+    AuditBound,
+    CanariesMissed,
+    CasesWouldSettle,
+    FiguresUnread,
+    JudgeBelowFloor,
+    JudgeRequired,
+    NotAudited,
+    QuestionsUnanswered,
+    TooCloseToSettle,
+    Verdict,
+)
 from pytest_clinical_drift.verdict.set_metrics import cases_to_settle
 from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver, load_thresholds
 from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict
@@ -370,8 +381,8 @@ def test_a_judge_below_its_floor_in_one_kind_leaves_its_figures_unread(group: st
     cases = [[flat(f"c{number}", asked=[(kind, 1) for kind in kinds])] for number in range(60)]
     verdict = judge(cases, deciders=Deciders("hf:middling", deciding=kinds, below_floor=(group,)))
     assert (verdict.verdict, unread(verdict)) == ("UNSETTLED", metrics)
-    (reason,) = [item for item in verdict.reasons if item.code is ReasonCode.FIGURES_UNREAD]
-    assert (set(reason.values["metrics"]), reason.values["kinds"]) == (metrics, [group])
+    (reason,) = [item for item in verdict.reasons if isinstance(item, FiguresUnread)]
+    assert (set(reason.metrics), reason.kinds) == (metrics, (group,))
 
 
 def test_a_judge_that_decides_nothing_is_no_judge() -> None:
@@ -420,8 +431,8 @@ def test_missed_canaries_leave_a_run_unsettled(confirmed: int, inserted: int, ex
     cases[1] = [flat("c1", canaries=tuple(results[1::2]))]
     verdict = judge(cases)
     assert (verdict.verdict, verdict.canaries) == (expected, (confirmed, inserted))
-    missed = [item.values for item in verdict.reasons if item.code is ReasonCode.CANARIES_MISSED]
-    told = {"confirmed": confirmed, "inserted": inserted, "needed": 0.75}
+    missed = [item for item in verdict.reasons if isinstance(item, CanariesMissed)]
+    told = CanariesMissed(confirmed=confirmed, inserted=inserted, needed=0.75)
     assert missed == ([told] if expected == "UNSETTLED" else [])
 
 
@@ -488,7 +499,7 @@ def test_a_request_lost_on_the_way_to_a_fail_is_no_reason_to_run_it_again(stoppe
 
 def test_a_required_judge_that_did_not_judge_is_incomplete() -> None:
     """Nothing failed, and what the thresholds require is missing."""
-    verdict = judge(steady(), deciders=Deciders(missing=Reason(ReasonCode.JUDGE_REQUIRED)))
+    verdict = judge(steady(), deciders=Deciders(missing=JudgeRequired()))
     assert verdict.verdict == "INCOMPLETE"
     assert reasons_of(verdict) == ("the thresholds require a judge, and none was given",)
 
@@ -496,14 +507,14 @@ def test_a_required_judge_that_did_not_judge_is_incomplete() -> None:
 @pytest.mark.parametrize(
     ("deciders", "model", "step"),
     [
-        (Deciders(missing=Reason(ReasonCode.JUDGE_REQUIRED)), "m", "the same command with a judge"),
+        (Deciders(missing=JudgeRequired()), "m", "the same command with a judge"),
         (
-            Deciders("weak", missing=Reason(ReasonCode.JUDGE_BELOW_FLOOR, {"kinds": ["fact"]})),
+            Deciders("weak", missing=JudgeBelowFloor(("fact",))),
             "m",
             "clinical-drift calibrate with a stronger judge",
         ),
         (
-            replace(JUDGED, missing=Reason(ReasonCode.QUESTIONS_UNANSWERED, {"questions": 2})),
+            replace(JUDGED, missing=QuestionsUnanswered(2)),
             "replay:some",
             "the same command again; only what the judge left unanswered",
         ),
@@ -533,14 +544,14 @@ def test_the_audit_bounds_what_readings_cleared(asked: int, wrong: int, doubtful
     cases.append([flat("x", audit=AuditCount(asked, wrong, doubtful))])
     verdict = judge(cases, deciders=JUDGED)
     assert verdict.verdict == expected
-    assert any(item.code is ReasonCode.AUDIT_BOUND for item in verdict.reasons) == (expected == "CAUTION")
+    assert any(isinstance(item, AuditBound) for item in verdict.reasons) == (expected == "CAUTION")
 
 
 def test_without_an_audit_no_judge_passes_a_set() -> None:
     """Nobody was asked again, or nobody answered: fewer questions must not make for a better verdict than one."""
     unaudited = [[flat(f"c{number}", audit=AuditCount())] for number in range(60)]
     verdict = judge(unaudited)
-    assert (verdict.verdict, [why.code for why in verdict.reasons]) == ("CAUTION", [ReasonCode.NOT_AUDITED])
+    assert (verdict.verdict, list(verdict.reasons)) == ("CAUTION", [NotAudited()])
     control = Deciders("control", deciding=READ, control=True)
     assert judge(unaudited, deciders=control).verdict == "PASS"
 
@@ -768,8 +779,8 @@ def test_how_many_cases_would_settle_it(value: float, bad_end: float, interval: 
 def test_no_fewer_cases_would_settle_it_than_a_pass_needs() -> None:
     """Five by the interval, 40 by the gate: with five there is no PASS."""
     known = (0.9, 0.81, gate().metrics["recall_at_t10"], Interval(0.81, 1.0, "bootstrap", 4))
-    assert cases_to_settle(*known) == (Reason(ReasonCode.CASES_WOULD_SETTLE, {"cases": 5}),)
-    assert cases_to_settle(*known, least=40) == (Reason(ReasonCode.CASES_WOULD_SETTLE, {"cases": 40}),)
+    assert cases_to_settle(*known) == (CasesWouldSettle(5),)
+    assert cases_to_settle(*known, least=40) == (CasesWouldSettle(40),)
     levels = (0.7, 0.95, 1.0, 0.9)
     few = [[flat(f"c{number}", level)] for number, level in enumerate(levels)]
     told = {least: rests_on(figure(judge(few, gate(min_cases=least)), "recall_at_t10")) for least in (4, 40)}
@@ -781,12 +792,10 @@ def test_no_fewer_cases_would_settle_it_than_a_pass_needs() -> None:
 def test_twenty_times_as_many_cases_are_the_most_to_ask_for() -> None:
     """An event never seen, with limits that reach 20 and 20.5 times as far as the pass limit of 0.05."""
     limits = gate().metrics["k_conflict"]
-    assert cases_to_settle(0.0, 1.0, limits, Interval(0.0, 1.0, "exact", 3)) == (
-        Reason(ReasonCode.CASES_WOULD_SETTLE, {"cases": 60}),
-    )
+    assert cases_to_settle(0.0, 1.0, limits, Interval(0.0, 1.0, "exact", 3)) == (CasesWouldSettle(60),)
     wide = limits.model_validate({"direction": "lower", "pass": "< 0.04", "caution": "< 0.04", "why": "test"})
     (advice,) = cases_to_settle(0.0, 0.82, wide, Interval(0.0, 0.82, "exact", 3))
-    assert advice.code is ReasonCode.TOO_CLOSE_TO_SETTLE
+    assert isinstance(advice, TooCloseToSettle)
 
 
 def own(limits: dict[str, str]) -> Thresholds:

@@ -1,0 +1,83 @@
+"""The codes of reasons, as JSON files name them; `reasons.py` has a class for each."""
+
+from enum import StrEnum
+
+
+class ReasonCode(StrEnum):
+    """Why a figure or a verdict is what it is; each names the values that come with it."""
+
+    # -- why a figure was not measured
+    CANNOT_HAPPEN = "cannot_happen"
+    CONVERSATION_UNFINISHED = "conversation_unfinished"
+    NEEDS_JUDGE = "needs_judge"
+    ALL_REPLIES_CUT = "all_replies_cut"
+    ALL_REPLIES_EMPTY = "all_replies_empty"
+    REPLIES_NOT_RECORDED = "replies_not_recorded"
+    NO_ADVICE_PAIR = "no_advice_pair"
+    NO_PAIR_COMPARED = "no_pair_compared"
+    NO_SUMMARY_STATES_FACT = "no_summary_states_fact"
+    NO_SUMMARY_STATES_CHANGE = "no_summary_states_change"
+    RECALL_ZERO_THROUGHOUT = "recall_zero_throughout"
+    NO_FACT_EVALUATED = "no_fact_evaluated"
+    NO_SCORER = "no_scorer"
+    NO_CASE_FINISHED = "no_case_finished"
+    STRETCHED = "stretched"
+    SHORT_RUN = "short_run"
+    UNREAD = "unread"
+
+    # -- what a figure rests on
+    PER_REPLIES = "per_replies"
+    LOWEST_AT = "lowest_at"
+    PAIRS = "pairs"
+    CASES_MEASURED = "cases_measured"
+    CASES_WITH_EVENT = "cases_with_event"
+    CASES_WOULD_SETTLE = "cases_would_settle"
+    TOO_CLOSE_TO_SETTLE = "too_close_to_settle"
+    BY_POINT = "by_point"
+    CORRECTED = "corrected"
+
+    # -- why the set has its verdict
+    CASES_SELECTED = "cases_selected"
+    SHARD = "shard"
+    SHARDS_MISSING = "shards_missing"
+    PASSED_BY_POINT = "passed_by_point"
+    CASES_FAILED = "cases_failed"
+    CASES_PAST_LIMIT = "cases_past_limit"
+    CASES_UNFINISHED = "cases_unfinished"
+    CASES_AT_CAUTION = "cases_at_caution"
+    CAUTION_FAILS = "caution_fails"
+    CONFIRMED_BEFORE_END = "confirmed_before_end"
+    FIGURE = "figure"
+    CORE_NOT_EVALUATED = "core_not_evaluated"
+    FIGURES_UNREAD = "figures_unread"
+    CANARIES_MISSED = "canaries_missed"
+    CANARIES_UNANSWERED = "canaries_unanswered"
+    JUDGE_OUTAGE = "judge_outage"
+    SEVERE_OPEN = "severe_open"
+    TOO_FEW_CASES = "too_few_cases"
+    CASES_UNSIGNED = "cases_unsigned"
+    AUDIT_BOUND = "audit_bound"
+    NOT_AUDITED = "not_audited"
+    UNSOURCED_SUMMARIES = "unsourced_summaries"
+    SPEECHLESS = "speechless"
+    JUDGE_REQUIRED = "judge_required"
+    JUDGE_BELOW_FLOOR = "judge_below_floor"
+    QUESTIONS_UNANSWERED = "questions_unanswered"
+
+    # -- comparisons
+    BASELINE_WORSE = "baseline_worse"
+    BASELINE_UNDECIDED = "baseline_undecided"
+    BASELINE_VERSION = "baseline_version"
+    TOO_FEW_PAIRS = "too_few_pairs"
+    NOT_PAIRED = "not_paired"
+    NEW_SEVERE = "new_severe"
+    RECALL_UNREAD = "recall_unread"
+
+    # -- diagnoses
+    NOTHING_TO_DIAGNOSE = "nothing_to_diagnose"
+    RECALL_NOT_EVALUATED = "recall_not_evaluated"
+    FORGETTING = "forgetting"
+    CONTRADICTS_FACTS = "contradicts_facts"
+    ACTIVE_CONTRADICTION = "active_contradiction"
+    REMEMBERS_BUT = "remembers_but"
+    STABLE = "stable"
