@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.metrics.agreement import CorrectedRate, Counted
@@ -81,11 +81,17 @@ def judged(
     value: float | None = None,
     worst: float | None = None,
     reasons: tuple[Reason, ...] = (),
-    **others: Any,
 ) -> MetricVerdict:
     """A metric against these limits."""
-    pass_limit, caution = str(limits.pass_limit), str(limits.caution_limit)
-    return MetricVerdict(metric, value, state, pass_limit, reasons, worst=worst, caution=caution, **others)
+    return MetricVerdict(
+        metric=metric,
+        value=value,
+        verdict=state,
+        limit=str(limits.pass_limit),
+        reasons=reasons,
+        worst=worst,
+        caution=str(limits.caution_limit),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +126,11 @@ class CaseVerdict:
 
     def worst(self) -> dict[str, float]:
         """The defined metrics at the worse end; where nothing was open both are the same."""
-        known = {item.metric: item.value if item.worst is None else item.worst for item in self.judgements}
-        return {metric: value for metric, value in known.items() if value is not None}
+        known = self.best()
+        for item in self.judgements:
+            if item.worst is not None:
+                known[item.metric] = item.worst
+        return known
 
 
 @dataclass(frozen=True, slots=True)
