@@ -81,6 +81,7 @@ from pytest_clinical_drift.verdict.reasons import (
     RecallZeroThroughout,
     RemembersBut,
     RepliesNotRecorded,
+    RepliesUnproven,
     SeenEvent,
     SevereOpen,
     Shard,
@@ -251,6 +252,12 @@ EXAMPLES: dict[Reason, str] = {
     FiguresUnread(metrics=("hard_stops", "recall_at_t10"), kinds=("fact",)): (
         "no judge that meets its floor has checked facts in summaries: hard stops, Recall@T10 cannot pass"
     ),
+    RepliesUnproven(replies=1, since=None): (
+        "1 reply of an earlier run was reused, and nothing proves that the same model wrote it"
+    ),
+    RepliesUnproven(replies=12, since="2026-01-31"): (
+        "12 replies of an earlier run (from 2026-01-31) were reused, and nothing proves that the same model wrote them"
+    ),
     CanariesMissed(confirmed=29, inserted=40, needed=0.75): (
         "the judge confirmed 29 of 40 inserted faults, fewer than 75%: it is not fit for this run"
     ),
@@ -327,7 +334,7 @@ def test_every_reason_has_its_sentence() -> None:
     source = (PACKAGE / "data" / "templates" / TEMPLATE).read_text(encoding="utf-8")
     macros = [macro.name for macro in environment().parse(source).find_all(nodes.Macro)]
     assert sorted(macros) == sorted({code.value for code in ReasonCode} - {"figure"} | {"finished", "named"})
-    assert len(told) == 66
+    assert len(told) == 67
 
 
 @pytest.mark.parametrize(("why", "sentence"), EXAMPLES.items(), ids=lambda given: getattr(given, "code", ""))

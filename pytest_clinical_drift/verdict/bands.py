@@ -99,7 +99,8 @@ class MetricLimits(Table):
 
     @model_validator(mode="after")
     def _bands_touch(self) -> Self:
-        best, worst = self.pass_limit, self.caution_limit
+        best = self.pass_limit
+        worst = self.caution_limit
         crossed = best.value < worst.value if self.direction == "higher" else best.value > worst.value
         gap_at_limit = best.value == worst.value and "=" in best.comparison and "=" not in worst.comparison
         if crossed or gap_at_limit:

@@ -42,6 +42,10 @@ class _Pair:
     now: CaseResult
     before: CaseResult
 
+    def has(self, metric: str) -> bool:
+        """Whether both have a value of this metric."""
+        return metric in self.now.best() and metric in self.before.best()
+
 
 def by_id(cases: Iterable[CaseResult]) -> dict[str, CaseResult]:
     """The cases that were run to the end."""
@@ -112,15 +116,14 @@ def compare_with_baseline(
     complete = by_id(cases)
     pairs = [_Pair(now, earlier[name]) for name, now in complete.items() if name in earlier]
     metrics = {name: _compare_metric(name, pairs, thresholds) for name in thresholds.metrics if name in _COMPARED}
-    failed_severely = [case for case in complete.values() if case.failed_severely]
-    stopped = newly_severe(failed_severely, earlier)
+    stopped = newly_severe(_failed_severely(complete.values()), earlier)
     groups = len({pair.now.group for pair in pairs})
     needed = thresholds.set.min_cases
     lost = _is_lost(metrics, thresholds)
     verdict = UNDECIDED
     if stopped or lost:
         verdict = WORSE
-    elif groups >= needed and all(_lets_pass(name, result, pairs) for name, result in metrics.items()):
+    elif groups >= needed and _all_let_pass(metrics, pairs):
         verdict = NOT_WORSE
     too_few = [TooFewPairs(pairs=groups, needed=needed)] if groups < needed and not lost else []
     return BaselineComparison(
@@ -133,6 +136,14 @@ def compare_with_baseline(
         unpaired=tuple(name for name in complete if name not in earlier),
         notes=(*notes, *too_few),
     )
+
+
+def _failed_severely(cases: Iterable[CaseResult]) -> list[CaseResult]:
+    return [case for case in cases if case.failed_severely]
+
+
+def _all_let_pass(metrics: Mapping[str, PairedResult], pairs: Sequence[_Pair]) -> bool:
+    return all(_lets_pass(name, result, pairs) for name, result in metrics.items())
 
 
 def _is_lost(metrics: Mapping[str, PairedResult], thresholds: Thresholds) -> bool:
@@ -186,7 +197,7 @@ def _compare_metric(name: str, pairs: Sequence[_Pair], thresholds: Thresholds) -
     Worse: even if every open alarm of this run is dismissed and every earlier one stands. Not worse: also the other way
     round.
     """
-    known = [pair for pair in pairs if name in pair.now.best() and name in pair.before.best()]
+    known = [pair for pair in pairs if pair.has(name)]
     compare = _Comparer(
         groups=[pair.now.group for pair in known],
         margin=_margin(name, thresholds.baseline),

@@ -10,7 +10,14 @@ from typing import TypeVar
 from pytest_clinical_drift.metrics import horizon
 from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS
 from pytest_clinical_drift.metrics.recall import SlopeFit, mean, ratio
-from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment, Event, NoConflictRate, TurnAssessment
+from pytest_clinical_drift.scoring.assessment import (
+    AlarmState,
+    CaseAssessment,
+    Event,
+    NoConflictRate,
+    SettledFact,
+    TurnAssessment,
+)
 from pytest_clinical_drift.verdict.reasons import (
     AllRepliesCut,
     AllRepliesEmpty,
@@ -218,6 +225,10 @@ def _is_zero_throughout(repeats: Repeats) -> bool:
     return values == {0.0}
 
 
+def _is_lapse(fact: SettledFact, *, partly: bool) -> bool:
+    return fact.state == AlarmState.CONFIRMED or (partly and fact.status == "partial")
+
+
 @dataclass(frozen=True, slots=True)
 class _Lapse:
     fact_id: str
@@ -228,9 +239,7 @@ def _lapses(run: CaseAssessment, first: int, last: int, *, partly: bool = False)
     """Confirmed lapses on these turns; one fact that stays lost over several turns is one lapse."""
     lapsed: list[_Lapse] = []
     for turn in run.turns[first - 1 : last]:
-        for fact in turn.findings:
-            if fact.state == AlarmState.CONFIRMED or (partly and fact.status == "partial"):
-                lapsed.append(_Lapse(fact.fact_id, turn.turn))
+        lapsed.extend(_Lapse(fact.fact_id, turn.turn) for fact in turn.findings if _is_lapse(fact, partly=partly))
     rows = in_a_row(lapsed, lambda lapse: lapse.fact_id, lambda lapse: lapse.turn, run.probes)
     return len(rows)
 

@@ -374,11 +374,11 @@ def _single(cases: Sequence[Repeats]) -> SingleMessage | None:
 
 
 def _both_ways(repeats: Repeats) -> list[_BothWays]:
-    pairs: list[_BothWays] = []
-    for run in repeats:
-        if run.probes and run.single and run.single.recall is not None:
-            pairs.append(_BothWays(run.turns[run.probes[-1] - 1], run.single))
-    return pairs
+    return [
+        _BothWays(run.turns[run.probes[-1] - 1], run.single)
+        for run in repeats
+        if run.probes and run.single and run.single.recall is not None
+    ]
 
 
 def _all_by_judge(messages: Sequence[SingleFigures]) -> bool:

@@ -50,6 +50,7 @@ class ReasonCode(StrEnum):
     FIGURE = "figure"
     CORE_NOT_EVALUATED = "core_not_evaluated"
     FIGURES_UNREAD = "figures_unread"
+    REPLIES_UNPROVEN = "replies_unproven"
     CANARIES_MISSED = "canaries_missed"
     CANARIES_UNANSWERED = "canaries_unanswered"
     JUDGE_OUTAGE = "judge_outage"

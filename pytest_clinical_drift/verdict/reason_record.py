@@ -8,7 +8,8 @@ from typing import Any
 from pydantic import GetCoreSchemaHandler, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, core_schema
 
-from pytest_clinical_drift.cases.faults import first_fault, shortened
+from pytest_clinical_drift.cases.faults import first_fault
+from pytest_clinical_drift.core.text import shortened
 from pytest_clinical_drift.verdict.reason_codes import ReasonCode
 
 _CODES = frozenset(code.value for code in ReasonCode)

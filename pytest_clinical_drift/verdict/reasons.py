@@ -335,6 +335,16 @@ class FiguresUnread(Coded):
 
 
 @dataclass(frozen=True, slots=True)
+class RepliesUnproven(Coded):
+    """Reused from an earlier run of a model whose identity is not proven."""
+
+    code = ReasonCode.REPLIES_UNPROVEN
+    replies: int
+    since: str | None
+    """The day of the oldest of them; None: not known."""
+
+
+@dataclass(frozen=True, slots=True)
 class CanariesMissed(Coded):
     code = ReasonCode.CANARIES_MISSED
     confirmed: int
@@ -589,6 +599,7 @@ _OfTheSet: TypeAlias = (
     | Figure
     | CoreNotEvaluated
     | FiguresUnread
+    | RepliesUnproven
     | CanariesMissed
     | CanariesUnanswered
     | JudgeOutage
