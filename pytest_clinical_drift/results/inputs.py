@@ -25,7 +25,7 @@ from pytest_clinical_drift.results.manifest import Manifest
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, Verdict
+from pytest_clinical_drift.verdict.reasons import Reason, ShardsMissing, Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.values import CaseResult, Deciders, fails_run
 
@@ -184,8 +184,7 @@ def write_inputs(folder: Path, gate: GateInputs, result: RunResult, judging: Jud
 
 def missing_shards(result: RunResult) -> tuple[str, ...]:
     """What a merge lacked, which only the merge knows."""
-    lists = [why.values.get("shards") for why in result.reasons if why.code is ReasonCode.SHARDS_MISSING]
-    return tuple(str(shard) for shards in lists if isinstance(shards, list) for shard in shards)
+    return tuple(shard for why in result.reasons if isinstance(why, ShardsMissing) for shard in why.shards)
 
 
 def read_inputs(folder: Path) -> RunInputs:
