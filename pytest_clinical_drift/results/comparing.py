@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pytest_clinical_drift.core.marks import Mark
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.metrics.paired import NOT_WORSE, UNDECIDED, WORSE, PairedResult, compare_paired
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
@@ -143,10 +144,11 @@ def _conversation(manifest: Manifest) -> str:
 
 def _differ(now: Manifest, before: Manifest) -> str:
     """What two runs were not scored alike by; empty where their figures mean the same."""
-    different = [what for what in ("cases", "prompts") if getattr(now.hashes, what) != getattr(before.hashes, what)]
-    if (now.judge, now.stride) != (before.judge, before.stride):
-        judges = f"{before.judge}, stride {before.stride}; now {now.judge}, stride {now.stride}"
-        different.append(f"judges ({judges})")
-    if now.judge_prompts != before.judge_prompts:
-        different.append("questions put to the judge")
-    return " and the ".join(different)
+    told_apart = ("turns", "probes")
+    judges = f"judges ({before.judge}, stride {before.stride}; now {now.judge}, stride {now.stride})"
+    different = []
+    for difference in now.differences(before, (Mark.SCORING,)):
+        if difference.field not in told_apart:
+            of_judge = difference.field in ("judge", "stride")
+            different.append(judges if of_judge else difference.words.removeprefix("the "))
+    return " and the ".join(dict.fromkeys(different))

@@ -50,7 +50,7 @@ def test_runs_of_other_lengths_or_probes_are_refused(manifest: dict[str, Any], w
         ({"hashes": {"cases": "x", "prompts": "x"}}, "cases and the prompts"),
         ({"judge": "big"}, "judges (big, stride 1; now rules, stride 1)"),
         ({"stride": 2}, "judges (rules, stride 2; now rules, stride 1)"),
-        ({"judge_prompts": "x"}, "questions put to the judge"),
+        ({"judge_prompts": "x"}, "judge's prompts"),
     ],
 )
 def test_runs_that_were_scored_otherwise_are_not_paired(manifest: dict[str, Any], what: str) -> None:

@@ -182,7 +182,7 @@ def test_subset_stays_partial() -> None:
         ({"hashes": {"cases": "x", "prompts": "y"}}, "the cases and the prompts differ"),
         ({"judge": "nli"}, "the judges (rules, stride 1; now nli, stride 1) differ"),
         ({"stride": 2}, "stride 2"),
-        ({"judge_prompts": "other"}, "the questions put to the judge differ"),
+        ({"judge_prompts": "other"}, "the judge's prompts differ"),
     ],
 )
 def test_refuses_what_cannot_be_compared_and_says_which(tmp_path: Path, change: dict[str, Any], named: str) -> None:
