@@ -78,8 +78,10 @@ def sign(
     with tempfile.TemporaryDirectory() as draft:
         file = signed.write_release(Path(draft), release)
         written = (file, sign_file(file, key))
-        if allowed is not None and (fault := _fault(file, release, result, allowed)):
-            raise InputError(_sentence(fault, release, results))
+        if allowed is not None:
+            fault = signed.signing_fault(file, release, allowed) or _reviewer_fault(result, allowed)
+            if fault:
+                raise InputError(_sentence(fault, release, results))
         for place in (results, *(copy.parent for copy in copies)):
             for part in written:
                 shutil.copyfile(part, place / part.name)
@@ -100,22 +102,26 @@ def verify_release(results: Path, allowed: Path | None, say: Say, today: datetim
     if not file.is_file():
         raise InputError(f"{results}: no {signed.RELEASE_FILE}; nobody has signed this run")
     release = signed.read_release(file)
-    result = read_results(results)
-    changes = _changes_since(release, results)
-    fault = _fault(file, release, result, allowed)
-    if not fault and changes:
+    fault = signed.signing_fault(file, release, allowed)
+    changes = {} if fault else _changes_since(release, results)
+    if changes:
         fault = "changed"
-    if not fault and reviews_since(results, result):
-        fault = "reviewed"
-    notes = [] if fault else _check_again(results, release, result)
-    if not fault and release.expired(today):
-        fault = "expired"
-    elif not fault and release.decision == "reject":
-        fault = "rejected"
+    notes: list[str] = []
+    if not fault:
+        result = read_results(results)
+        fault = _reviewer_fault(result, allowed) or ("reviewed" if reviews_since(results, result) else "")
+        notes = [] if fault else _check_again(results, release, result)
+    fault = fault or _out_of_force(release, today)
     say(_sentence(fault or "released", release, results, changes=_named(changes)))
     for note in notes:
         say(note)
     return 1 if fault else 0
+
+
+def _out_of_force(release: signed.Release, today: datetime.date) -> str:
+    if release.expired(today):
+        return "expired"
+    return "rejected" if release.decision == "reject" else ""
 
 
 def _changes_since(release: signed.Release, results: Path) -> dict[str, str]:
@@ -188,10 +194,7 @@ def _check_decision(result: RunResult, decision: str, expires: datetime.date | N
         )
 
 
-def _fault(file: Path, release: signed.Release, result: RunResult, allowed: Path) -> str:
-    """Why a signature does not count; empty where it does."""
-    if fault := signed.signing_fault(file, release, allowed):
-        return fault
+def _reviewer_fault(result: RunResult, allowed: Path) -> str:
     reviewers = {person(name.rpartition(" (")[0]) for name in result.deciders.reviewers}
     return "reviewer" if reviewers & read_signers(allowed).developers else ""
 

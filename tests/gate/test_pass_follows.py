@@ -456,6 +456,8 @@ def test_a_release_that_nobody_signed_does_not_move_the_page(unsettled: Path, ke
     if named:
         shutil.copy(keys / "allowed", unsettled / "allowed")
         (unsettled / "dossier.yaml").write_text("allowed_signers: allowed\n", encoding="utf-8")
+    told = unsettled / "recorded" / "anna.jsonl"
+    told.write_text(told.read_text(encoding="utf-8").replace("with food", "at noon"), encoding="utf-8")
     assert run(unsettled)[0] == 7
     page = (results_of(unsettled) / "report.html").read_text(encoding="utf-8")
     assert "read again by people" not in page
