@@ -3,7 +3,7 @@
 import datetime
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError
@@ -41,10 +41,7 @@ def sign(
     _check_in_force(results, result)
     if reviews_since(results, result):
         raise InputError(f"sign: {results} has been judged with reviews since; sign {results / REVIEWED}")
-    try:
-        expires = datetime.date.fromisoformat(until) if until else None
-    except ValueError:
-        raise InputError(f"--until {until}: not a day; write YYYY-MM-DD") from None
+    expires = _expiry(until)
     _check_decision(result, decision, expires, conditions)
     sheet = releases.read_sheet(Path.cwd())
     release = signed.Release(
@@ -61,20 +58,10 @@ def sign(
         files=signed.files_of(results),
     )
     allowed = allowed_signers or sheet.allowed_signers
-    lines = [_sentence("signed", release, results)]
-    if (results / signed.RELEASE_FILE).is_file():
-        try:
-            lines.append(_sentence("replaced", signed.read_release(results / signed.RELEASE_FILE), results))
-        except InputError:
-            lines.append(f"this replaces an earlier {signed.RELEASE_FILE}, which could not be read")
-    if allowed is None:
-        lines.append(_sentence("unchecked", release, results))
+    lines = _lines_on(release, results, checked=allowed is not None)
     # the run's own folder too, where the decision is signed on its copy on top
     copies = [file for file in results.glob(f"{RUNS}/*/{RESULTS_FILE}") if signed.record_hash(file.parent) == sha256]
-    for copy in copies:
-        if changes := signed.file_changes(signed.files_of(copy.parent), release.files or ()):
-            why = f"{results} is no longer a copy of {copy.parent}"
-            raise InputError(f"sign: {why} ({_named(changes)}); sign the run's own folder")
+    _check_copies(results, release, [copy.parent for copy in copies])
     with tempfile.TemporaryDirectory() as draft:
         file = signed.write_release(Path(draft), release)
         written = (file, sign_file(file, key))
@@ -88,6 +75,36 @@ def sign(
     for line in (*lines, *(f"written: {results / part.name}" for part in written)):
         say(line)
     return 0
+
+
+def _expiry(until: str | None) -> datetime.date | None:
+    """The last day of a decision; None where it has none."""
+    try:
+        return datetime.date.fromisoformat(until) if until else None
+    except ValueError:
+        raise InputError(f"--until {until}: not a day; write YYYY-MM-DD") from None
+
+
+def _lines_on(release: signed.Release, results: Path, *, checked: bool) -> list[str]:
+    """What to tell of a signature: the decision, an earlier one that it replaces, and who may not have been checked."""
+    lines = [_sentence("signed", release, results)]
+    if (results / signed.RELEASE_FILE).is_file():
+        try:
+            lines.append(_sentence("replaced", signed.read_release(results / signed.RELEASE_FILE), results))
+        except InputError:
+            lines.append(f"this replaces an earlier {signed.RELEASE_FILE}, which could not be read")
+    if not checked:
+        lines.append(_sentence("unchecked", release, results))
+    return lines
+
+
+def _check_copies(results: Path, release: signed.Release, copies: Sequence[Path]) -> None:
+    """InputError where the files of a run's own folder are no longer those of its copy on top."""
+    for copy in copies:
+        changes = signed.file_changes(signed.files_of(copy), release.files or ())
+        if changes:
+            why = f"{results} is no longer a copy of {copy}"
+            raise InputError(f"sign: {why} ({_named(changes)}); sign the run's own folder")
 
 
 def verify_release(results: Path, allowed: Path | None, say: Say, today: datetime.date) -> int:

@@ -151,10 +151,10 @@ def kinder_headline(record: dict[str, Any]) -> None:
 
 
 EDITS = [
-    (to_pass, "verdict is 'PASS', but judged again from run.json and the transcripts it is 'FAIL'"),
-    (case_to_pass, "cases.anna.verdict is 'PASS', but judged again from run.json and the transcripts it is 'FAIL'"),
+    (to_pass, "verdict is 'PASS', but judged again from run.json, log and transcripts it is 'FAIL'"),
+    (case_to_pass, "cases.anna.verdict is 'PASS', but judged again from run.json, log and transcripts it is 'FAIL'"),
     (better_figure, "entity_recall_at_t10 is 1.0, but judged again"),
-    (no_alarms, "the scores of anna do not follow from its transcript and run.json (alarms differ"),
+    (no_alarms, "the scores of anna do not follow from its transcript and log.jsonl (alarms differ"),
 ]
 
 
@@ -196,7 +196,7 @@ def test_the_signature_covers_every_file(unsettled: Path, keys: Path) -> None:
     assert code == 0, said
     place = results_of(unsettled)
     known = {entry["name"] for entry in json.loads((place / "release.json").read_text(encoding="utf-8"))["files"]}
-    assert known == {RESULTS, INPUTS, "report.html", "transcripts/anna.jsonl", "transcripts/bela.jsonl"}
+    assert known == {RESULTS, INPUTS, "log.jsonl", "report.html", "transcripts/anna.jsonl", "transcripts/bela.jsonl"}
     for name in sorted(known):
         before = (place / name).read_bytes()
         (place / name).write_bytes(before.replace(b"a", b"b", 1))
@@ -354,7 +354,7 @@ def shard(ended: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (to_pass, "verdict is 'PASS', but judged again from run.json and the transcripts it is 'PARTIAL'"),
+        (to_pass, "verdict is 'PASS', but judged again from run.json, log and transcripts it is 'PARTIAL'"),
         *EDITS[1:],
     ],
 )
