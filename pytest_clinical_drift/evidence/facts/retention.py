@@ -1,6 +1,6 @@
 """Does a summary still state a fact? One status per fact, with the words that show it.
 
-assess_retention("On Zoloft 50 mg o.d.", ["sertraline 50 mg once daily"])[0].status    'retained'
+assess_retention("She takes Zoloft 50 mg o.d.", ["sertraline 50 mg once daily"])[0].status    'retained'
 """
 
 from collections.abc import Callable, Sequence
