@@ -246,13 +246,15 @@ def oppositions(earlier: str, later: str, news: str = "") -> Iterator[Conflict]:
         if not of_it or _NEWS.isdisjoint(message.words):
             bare = all(_is_bare(order, medicine) for order in (old, new))
             course = "first to have it, then not" if old.wanted else "first not to have it, then to"
-            reason, kind = f"{medicine.partition(':')[2]}: {course}", "reversed" if bare else "medicine"
+            reason = f"{medicine.partition(':')[2]}: {course}"
+            kind = "reversed" if bare else "medicine"
             yield Conflict(True, reason, (old.quote, new.quote), severe=True, kind=kind)
 
 
 def _is_bare(order: Advice, medicine: str) -> bool:
     """ "Do not take any metoprolol today.": a short sentence of its own that begins with its verb and names it."""
-    said, start = order.document.words, order.document.starts[order.first]
+    said = order.document.words
+    start = order.document.starts[order.first]
     first, stop = order.document.sentence_span(order.first)
     leading = set(said[first : order.first]) - set(tokenise(order.action))
     lasting = order.wanted or {"until", "till"}.isdisjoint(said[first:stop])

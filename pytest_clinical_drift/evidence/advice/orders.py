@@ -17,7 +17,11 @@ from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document
 from pytest_clinical_drift.evidence.terms.lexicon import Term, phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary, word_set
 
-TOWARD, AWAY, CARE, WAIT, OTHER = "toward", "away", "care", "wait", "other"
+TOWARD = "toward"
+AWAY = "away"
+CARE = "care"
+WAIT = "wait"
+OTHER = "other"
 Phrase = tuple[str, ...]
 
 _REACH = 14
@@ -114,8 +118,11 @@ class _Clause:
     """The tokens of one sentence from one mark to the next."""
 
     def __init__(self, document: Document, first: int, stop: int) -> None:
-        self._document, self._first, self._stop = document, first, stop
-        self._words, self._gaps = document.words, document.gaps
+        self._document = document
+        self._first = first
+        self._stop = stop
+        self._words = document.words
+        self._gaps = document.gaps
 
     def cues(self) -> Iterator[_Cue]:
         at = self._first
@@ -149,13 +156,16 @@ class _Clause:
             if "," in self._gaps[place]:
                 break
             if self._words[place] in particles:
-                phrase, kind, end = (*phrase, self._words[place]), AWAY, place
+                phrase = (*phrase, self._words[place])
+                kind = AWAY
+                end = place
                 break
         return _Cue(at, begin, " ".join(phrase), kind, (kind != AWAY) != denied, begin, end)
 
     def _is_licensed(self, at: int, begin: int, denied: bool) -> bool:
         """Whether a verb orders or permits: in the imperative, or after "you should", "fine to" or "you do not"."""
-        gaps, light = self._gaps, words().light
+        gaps = self._gaps
+        light = words().light
         if self._words[at - 1] in ("and", "then") and not _OBJECTS.isdisjoint(self._words[begin : begin + 1]):
             return True
         place = at - 1
@@ -206,7 +216,8 @@ class _Clause:
 
 def _advice(document: Document, cue: _Cue, end: int) -> Advice:
     span = document.sentence_span(cue.first)
-    begin, last = min(cue.begin, span[1] - 1), min(max(cue.begin, end - 1), span[1] - 1)
+    begin = min(cue.begin, span[1] - 1)
+    last = min(max(cue.begin, end - 1), span[1] - 1)
     index = term_index(document)
     medicines = [t for t in index.medicines_between(begin, last + 1) if not is_modifier(document, t.last, _MODIFIED)]
     if not medicines and cue.action in words().had and document.words[begin] in ("it", "them", "those", "these"):
@@ -219,11 +230,22 @@ def _advice(document: Document, cue: _Cue, end: int) -> Advice:
     labelled = label.endswith((" if", " for", " when")) or label.startswith(("if ", "when ", "999", "call 999"))
     behind = min(span[1], max(cue.end, cue.stop - 1) + 1)
     condition = labelled or phrases_between(document, "conditions", max(span[0], cue.first - _BEFORE), behind)
-    start, stop = document.starts[span[0]], document.ends[span[1] - 1]
+    start = document.starts[span[0]]
+    stop = document.ends[span[1] - 1]
     return Advice(
-        cue.action, cue.kind, "do" if cue.wanted else "don't", medicines[0].concept.id if medicines else None,
-        document.raw[start:stop], start, stop, bool(condition), begin, last, tuple(medicines), document,
-    )  # fmt: skip
+        cue.action,
+        cue.kind,
+        "do" if cue.wanted else "don't",
+        medicines[0].concept.id if medicines else None,
+        document.raw[start:stop],
+        start,
+        stop,
+        bool(condition),
+        begin,
+        last,
+        tuple(medicines),
+        document,
+    )
 
 
 def find_advice(text: str) -> list[Advice]:

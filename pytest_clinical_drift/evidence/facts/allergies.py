@@ -51,8 +51,10 @@ def _mentions(document: Document, slot: Slot) -> list[Span]:
 
 
 def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statement | None:
-    row, context = range(*document.row_span(span[0])), context_at(document, *span)
-    words, label = document.words[row.start : row.stop], document.label_of(span[0])
+    row = range(*document.row_span(span[0]))
+    context = context_at(document, *span)
+    words = document.words[row.start : row.stop]
+    label = document.label_of(span[0])
     labels = " ".join(document.labels_of(span[0])[:2])
     listed = any(mark in labels for mark in ("allerg", "reaction", "intoleran"))
     places = [stated(document, reaction, span[0]) for reaction in reactions]

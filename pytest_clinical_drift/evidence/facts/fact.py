@@ -1,6 +1,6 @@
 """A fact taken apart: what it speaks of, what stands at its centre, and what else a summary has to state with it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -23,7 +23,10 @@ from pytest_clinical_drift.evidence.terms.vocabulary import (
 )
 from pytest_clinical_drift.evidence.terms.words import loose_stem as stem
 
-MEDICATION, MEASURED, ALLERGY, STATED = "medication", "measured", "allergy", "stated"
+MEDICATION = "medication"
+MEASURED = "measured"
+ALLERGY = "allergy"
+STATED = "stated"
 FUNCTION = word_set("facts", "function")
 DENYING = frozenset(("no", "not", "non", "never", "without", "nil", "none", "off"))
 _DOING = frozenset(("missed", "carries", "carrying", "declines", "refuses", "refusing", "due", "awaiting"))
@@ -112,7 +115,7 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
     core = next(iter(cores), None)
     taken_up: list[Frequency | Date | Term] = [*frequencies(document), *dates(document), *named]
     numbers = [a for a in amounts(document) if not any(o.first <= a.first <= o.last for o in taken_up)]
-    used = {i for one in (*taken_up, *numbers) for i in range(one.first, one.last + 1)}
+    used = _tokens_of((*taken_up, *numbers))
     every = [t for t in index.by_kind.get(QUALIFIER, ()) if not t.weak]
     qualifiers = [t for t in every if t.first not in used]
     inner = [t for t in every if core is not None and _is_inside(t, core)]
@@ -120,7 +123,7 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
     regimen = read_regimen(document, core) if core is not None and frame == MEDICATION else None
     core = None if tested else core
     details = [_slot(document, t) for t in (*named, *qualifiers) if t is not core]
-    details += _word_slots(document, index, used.union(*(range(t.first, t.last + 1) for t in qualifiers)))
+    details += _word_slots(document, index, used | _tokens_of(qualifiers))
     # Words that a summary may well leave out; the name of the test, where its result is what counts.
     last_words = words_of("optional")
     optional = {s for s in details if s.text.lower().split()[-1] in last_words and (tested or not s.denied)}
@@ -154,7 +157,7 @@ def frame_of(
     words = document.words
     # an allergy, and not an illness with the word in its name (allergic rhinitis)
     illnesses = [t for t in conditions if not t.concept.name.endswith(("allergy", "allergic reaction"))]
-    illness = {i for t in illnesses for i in range(t.first, t.last + 1)}
+    illness = _tokens_of(illnesses)
     named = (i for i, word in enumerate(words) if word.startswith(_ALLERGY))
     allergic = any(i not in illness or not words[i].startswith("allerg") for i in named)
     if kind in ("allergy", "intolerance") or (allergic and kind in (None, "negative", "history", "safety", "other")):
@@ -173,13 +176,22 @@ def frame_of(
     return ALLERGY if conditions and not {"causes", "caused"}.isdisjoint(words) else STATED
 
 
+def _tokens_of(parts: Iterable[Term | Amount | Frequency | Date]) -> set[int]:
+    """The tokens that some parts of a text take up."""
+    tokens: set[int] = set()
+    for part in parts:
+        tokens.update(range(part.first, part.last + 1))
+    return tokens
+
+
 def _is_inside(term: Term, other: Term) -> bool:
     return other.first <= term.first and term.last <= other.last
 
 
 def named_medicines(index: TermIndex) -> list[Term]:
     """Medicines and classes that a short text names; a class word beside its drug adds nothing."""
-    above = {i for t in index.medicines if t.concept.kind == DRUG for i in t.concept.ancestors}
+    drugs = (t for t in index.medicines if t.concept.kind == DRUG)
+    above: set[str] = set().union(*(t.concept.ancestors for t in drugs))
     return [t for t in index.medicines if t.concept.kind == DRUG or t.concept.id not in above]
 
 
@@ -187,7 +199,7 @@ def _conditions_of(document: Document, index: TermIndex, measures: list[Term]) -
     """Conditions that a short text names; a broader one beside a narrower one adds nothing."""
     whole = (0, len(document) - 1)
     conditions = [t for t in index.by_kind.get(CONDITION, ()) if not t.weak or (t.first, t.last) == whole]
-    above = {i for t in conditions for i in t.concept.ancestors}
+    above: set[str] = set().union(*(t.concept.ancestors for t in conditions))
     conditions = [t for t in conditions if t.concept.id not in above]
     return [c for c in conditions if not any(_is_inside(c, t) and c.last < t.last for t in measures)]
 
@@ -236,7 +248,8 @@ def _slot(document: Document, term: Term) -> Slot:
 def _word_slots(document: Document, index: TermIndex, used: set[int]) -> list[Slot]:
     """Content words that nothing else covers; the words of one cluster phrase are one slot."""
     free = [t for t in index.by_kind.get(WORD, ()) if not t.weak and used.isdisjoint(range(t.first, t.last + 1))]
-    words, filler = document.words, words_of("filler")
+    words = document.words
+    filler = words_of("filler")
     if not used and filler.issuperset(words):
         filler = FUNCTION | DENYING
     slots: list[Slot] = []
@@ -255,7 +268,7 @@ def _word_slots(document: Document, index: TermIndex, used: set[int]) -> list[Sl
             Slot(
                 document.quote(position, last),
                 ids=frozenset(t.concept.id for t in terms),
-                against=frozenset(e for t in terms for e in t.concept.excludes),
+                against=frozenset().union(*(t.concept.excludes for t in terms)),
                 stems=frozenset(map(stem, [w for w in said if w not in filler] or said)),
                 denied=context.negated,
                 other=context.other_person,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, words_of
 from pytest_clinical_drift.evidence.facts.medications import ended
@@ -49,7 +50,8 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
 def _in_words(fact: Fact, document: Document) -> list[Statement]:
     """The sentences that say most of a fact's words."""
     slots = [fact.core, *fact.details]
-    sentences = sorted({document.sentences[first] for slot in slots for first, _ in places_of(document, slot)})
+    places = chain.from_iterable(places_of(document, slot) for slot in slots)
+    sentences = sorted({document.sentences[first] for first, _ in places})
     return [_sentence(fact, document, slots, document.sentence_starts[s]) for s in sentences[:_MOST]]
 
 
@@ -80,7 +82,8 @@ def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> 
             others = term_index(document).between(QUALIFIER, row.start, row.stop)
             others = [term for term in others if term.concept.group == group and not term.weak]
             if others and all(term.concept is not slot.concept for term in others):
-                reason, place = f"{others[0].concept.name} instead of {slot.text}", (others[0].first, others[0].last)
+                reason = f"{others[0].concept.name} instead of {slot.text}"
+                place = (others[0].first, others[0].last)
                 return Statement(Said.CLASH, (*spans, place), reason, "other-qualifier", sure=False)
     turned = [context.negated != slot.denied and not fact.result for slot, context in contexts.items()]
     if share == 1 and any(turned):
@@ -132,7 +135,8 @@ def _named(fact: Fact, document: Document, span: Span) -> Statement:
 
 def _is_exact(fact: Fact, index: TermIndex, span: Span) -> bool:
     """Whether the very name of the core stands there, and not that of something narrower."""
-    return any(t.first <= span[1] and span[0] <= t.last for i in fact.core.ids for t in index.exact.get(i, ()))
+    exact = chain.from_iterable(index.exact.get(name, ()) for name in fact.core.ids)
+    return any(term.first <= span[1] and span[0] <= term.last for term in exact)
 
 
 def _denies_less(fact: Fact, document: Document, span: Span) -> bool:
@@ -141,9 +145,11 @@ def _denies_less(fact: Fact, document: Document, span: Span) -> bool:
     "No black stools" denies less than "no bleeding", "no bleed at present" not the one of last year, and "no seizures
     since the winter" says that there was one before.
     """
-    index, said = term_index(document), document.words[slice(*document.clause_span(span[0]))]
+    index = term_index(document)
+    said = document.words[slice(*document.clause_span(span[0]))]
     for_now = bool(fact.dates or fact.details) and not _FOR_NOW.isdisjoint(said)
-    narrower = any(span[0] <= t.first <= span[1] for i in fact.core.ids for t in index.within(i))
+    within = chain.from_iterable(map(index.within, fact.core.ids))
+    narrower = any(span[0] <= term.first <= span[1] for term in within)
     since = "since" in document.words[span[1] + 1 : span[1] + 3]
     return denies_another(document, span) or for_now or since or (narrower and not _is_exact(fact, index, span))
 
@@ -160,9 +166,11 @@ def _excluded(fact: Fact, document: Document) -> Iterator[Statement]:
 
 def _general(fact: Fact, document: Document) -> Iterator[Statement]:
     """Only a broader name stands there; the qualifiers of the special one may stand beside it."""
-    concept, exact = fact.core.concept, term_index(document).exact
+    concept = fact.core.concept
+    exact = term_index(document).exact
     inner = {slot.text for slot in fact.inner}
-    for term in (term for above in sorted(concept.ancestors if concept else ()) for term in exact.get(above, ())):
+    broader = sorted(concept.ancestors) if concept is not None else []
+    for term in chain.from_iterable(exact.get(name, ()) for name in broader):
         span = (term.first, term.last)
         said = _meant(fact.core, context_at(document, *span), past=fact.past)
         if said == Said.DENIED and not term.weak:

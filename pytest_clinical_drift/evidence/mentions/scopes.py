@@ -51,7 +51,10 @@ class _Finder(Reach):
         self._scopes: list[Scope] = []
 
     def find(self) -> list[Scope]:
-        document, words, gaps, table = self._document, self._words, self._gaps, self._table
+        document = self._document
+        words = self._words
+        gaps = self._gaps
+        table = self._table
         for cue in term_index(document).by_kind.get(CUE, ()):
             self._apply(cue)
         for index, (word, gap) in enumerate(zip(words, gaps, strict=True)):
@@ -67,8 +70,10 @@ class _Finder(Reach):
         if words:
             self._question(len(document) - 1)  # the last sentence has no gap after it
         # "no history of X", "no X planned": a cue that is itself denied says nothing more
-        ahead = (s for s in self._scopes if s.role == NEGATED and s.cue_last < s.first)
-        denied = {place for scope in ahead for place in range(scope.first, scope.last + 1)}
+        denied: set[int] = set()
+        for scope in self._scopes:
+            if scope.role == NEGATED and scope.cue_last < scope.first:
+                denied.update(range(scope.first, scope.last + 1))
         kept = (NEGATED, OTHER_PERSON)
         return [scope for scope in self._scopes if scope.role in kept or scope.cue_first not in denied]
 
@@ -79,9 +84,14 @@ class _Finder(Reach):
     # ---- phrases
 
     def _apply(self, cue: Term) -> None:
-        words, table, rule = self._words, self._table, cue.concept.data
+        words = self._words
+        table = self._table
+        rule = cue.concept.data
         roles = rule["role"] if isinstance(rule["role"], list) else [rule["role"]]
-        first, last, after, before = cue.first, cue.last, cue.last + 1, cue.first - 1
+        first = cue.first
+        last = cue.last
+        after = cue.last + 1
+        before = cue.first - 1
         ahead = HISTORICAL in roles and NEGATED not in roles  # "will be stopped": nothing has ended
         if roles == ["pseudo"] or (ahead and not table.not_yet.isdisjoint(words[max(0, first - 2) : first])):
             return
@@ -111,7 +121,9 @@ class _Finder(Reach):
 
     def _verb_scope(self, after: int) -> _Range | None:
         """What "not" and "never" deny: it depends on the verb."""
-        words, gaps, table = self._words, self._gaps, self._table
+        words = self._words
+        gaps = self._gaps
+        table = self._table
         stop = self._document.sentence_span(after - 1)[1]
         verb = after
         while verb + 1 < stop and words[verb] in table.adverbs and gaps[verb + 1] == "":
@@ -132,7 +144,10 @@ class _Finder(Reach):
     # ---- relatives and friends, as the subject or owner of a finding
 
     def _of_person(self, person: int) -> _Range | None:
-        document, table, words, gaps = self._document, self._table, self._words, self._gaps
+        document = self._document
+        table = self._table
+        words = self._words
+        gaps = self._gaps
         start, stop = document.sentence_span(person)
         stop = min(stop, person + LIMIT)
         opening = self._opening(person, start)
@@ -147,12 +162,15 @@ class _Finder(Reach):
         following = person + 3 if words[person + 1 : person + 3] == ["in", "law"] else person + 1
         if following >= stop or (before == "to" and words[opening - 2] == "according"):
             return None  # "according to her father, …": who tells it, not whom it is about
-        gap, word, linking = gaps[following], words[following], table.prepositions | table.conjunctions
+        gap = gaps[following]
+        word = words[following]
+        linking = table.prepositions | table.conjunctions
         if word in ("who", "with") and gap in ("", ",", "'s,"):
             hers = word == "with" and words[following + 1 : following + 2] in (["her"], ["his"], ["their"])
             return None if hers else self._predicate(following + 1, stop)
         if gap.startswith("'"):  # "her brother's alcohol dependence | led to her …": a short noun phrase
-            stop, ends = min(stop, following + 4), table.possessives | table.finite | linking
+            stop = min(stop, following + 4)
+            ends = table.possessives | table.finite | linking
             parted = (at for at in range(following + 1, stop) if gaps[at] not in ("", "-") or words[at] in ends)
             return following, next(parted, stop) - 1
         if "(" in gap or gap in ("–", ":") or (gap == "," and word in _APPOSED):  # "his father, a gambling addict"
@@ -164,9 +182,13 @@ class _Finder(Reach):
 
     def _opening(self, person: int, start: int) -> int:
         """First token of the phrase that names the person: "her late mother", "mother and older sister"."""
-        words, gaps, table = self._words, self._gaps, self._table
-        naming, kinds = table.kin_modifiers | table.kin | {"year", "old", "month", "yo"}, self._document.kinds
-        index, start = person, max(start, person - _NAMING)
+        words = self._words
+        gaps = self._gaps
+        table = self._table
+        naming = table.kin_modifiers | table.kin | {"year", "old", "month", "yo"}
+        kinds = self._document.kinds
+        index = person
+        start = max(start, person - _NAMING)
         while index > start and gaps[index] in _UNPARTED and (words[index - 1] in naming or kinds[index - 1] == NUMBER):
             index -= 1
         while words[index] in ("and", "or"):
@@ -175,7 +197,8 @@ class _Finder(Reach):
 
     def _predicate(self, verb: int, stop: int) -> _Range | None:
         """What is said of the person, unless it is only that he or she reports, helps or comes along."""
-        words, table = self._words, self._table
+        words = self._words
+        table = self._table
         for place in range(verb, min(stop, verb + 3)):
             if words[place] in table.reporting:
                 return None
@@ -185,7 +208,9 @@ class _Finder(Reach):
 
     def _statement_end(self, first: int, stop: int) -> int:
         """Last token of a statement that begins at `first`: to ";", an adversative or the patient's return."""
-        words, gaps, table = self._words, self._gaps, self._table
+        words = self._words
+        gaps = self._gaps
+        table = self._table
         for index in range(first, stop):
             told = "," in gaps[index] and words[index] in table.reporting  # "her mother has asthma, reports that …"
             parted = told or ";" in gaps[index] or ")" in gaps[index] or words[index] in table.patient_again
@@ -204,8 +229,11 @@ class _Finder(Reach):
 
     def _answer(self, index: int) -> None:
         """An answer of one to three words from token `index` on, and the label, key or row label that it answers."""
-        document, words, table = self._document, self._words, self._table
-        answer = next((a for n in (3, 2, 1) if (a := tuple(words[index : index + n])) in table.answers), None)
+        document = self._document
+        words = self._words
+        table = self._table
+        wordings = (tuple(words[index : index + length]) for length in (3, 2, 1))
+        answer = next((wording for wording in wordings if wording in table.answers), None)
         if answer is None:
             return
         after = index + len(answer)
@@ -215,7 +243,8 @@ class _Finder(Reach):
 
     def _answered(self, index: int) -> _Range | None:
         """The tokens of the label, or of the first cell of the row, that token `index` answers."""
-        document, gaps = self._document, self._gaps
+        document = self._document
+        gaps = self._gaps
         if index == 0 or document.lines[index - 1] != document.lines[index]:
             return None
         if document.segment_kinds[document.segments[index]] == CELL and gaps[index] == "\n":

@@ -6,7 +6,6 @@ import pytest
 
 from pytest_clinical_drift import assess_retention
 
-
 ENGLISH = "\n\nThis was written by the nurse."
 """Rules read a text only where English words stand in it; some of the texts here have none."""
 
