@@ -9,7 +9,7 @@ Only what is plainly an order, a permission or a warning counts. Questions and w
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise, product
 from typing import Any
 
 from pytest_clinical_drift.evidence.facts.medications import is_modifier
@@ -54,14 +54,14 @@ class Words:
         self.light = frozenset(map(str, data["openers"])) | _DENIERS
         self.taking = frozenset(map(" ".join, said["taking"]))
         """Verbs about something taken."""
-        self.had = self.taking | frozenset(map(" ".join, (*said["having"], *said["praise"], *said["blame"])))
-        """The same with judgements and other orders that may be about something taken."""
+        self.had = self.taking | frozenset(map(" ".join, (*said["praise"], *said["blame"])))
+        """The same with judgements, which may be about something taken."""
         self.parted: dict[str, list[str]] = data["parted"]
 
 
 def _by_first_word(kinds: dict[str, list[Phrase]]) -> dict[str, list[tuple[Phrase, str]]]:
     by_word: dict[str, list[tuple[Phrase, str]]] = {}
-    every = [(phrase, kind) for kind, phrases in kinds.items() for phrase in phrases]
+    every = chain.from_iterable(product(phrases, (kind,)) for kind, phrases in kinds.items())
     for phrase, kind in sorted(every, key=lambda item: -len(item[0])):
         by_word.setdefault(phrase[0], []).append((phrase, kind))
     return by_word
@@ -260,7 +260,7 @@ document_of = lru_cache(maxsize=512)(read)
 def advice_of(text: str) -> tuple[Advice, ...]:
     """`find_advice`, cached: comparing the turns of a conversation reads each reply once."""
     document = document_of(text)
-    return tuple(order for first in document.sentence_starts for order in _orders(document, first))
+    return tuple(chain.from_iterable(_orders(document, first) for first in document.sentence_starts))
 
 
 def _orders(document: Document, start: int) -> Iterator[Advice]:

@@ -7,21 +7,9 @@ from typing import NamedTuple
 from pytest_clinical_drift.evidence.reading.text import DATE, NUMBER, RATIO, Document, once
 from pytest_clinical_drift.evidence.reading.tokens import date_parts
 
-_NAMES = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
-_IN_FULL = {name: number for number, name in enumerate(_NAMES, 1)}
+_HALF = ("january", "february", "march", "april", "may", "june")
+_OTHER_HALF = ("july", "august", "september", "october", "november", "december")
+_IN_FULL = {name: number for number, name in enumerate((*_HALF, *_OTHER_HALF), 1)}
 _MONTHS = {**_IN_FULL, **{name[:3]: number for name, number in _IN_FULL.items()}, "sept": 9}
 
 
