@@ -104,15 +104,7 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
     frame = frame_of(document, kind, medicines, conditions, bool(measures))
     ended = not words_of("stopped").isdisjoint(document.words)
     named = [*medicines, *conditions, *measures]
-    stopped = medicines if ended else []
-    allergies = [c for c in conditions if c.concept.name.endswith(" allergy") and c.concept.name not in _GENERAL]
-    cores = {
-        MEDICATION: medicines,
-        MEASURED: stopped or measures,
-        ALLERGY: medicines or allergies,
-        STATED: stopped or conditions or sorted(named, key=lambda t: t.first),
-    }[frame]
-    core = next(iter(cores), None)
+    core = next(iter(_cores(frame, medicines, conditions, measures, ended=ended)), None)
     taken_up: list[Frequency | Date | Term] = [*frequencies(document), *dates(document), *named]
     numbers = [a for a in amounts(document) if not any(o.first <= a.first <= o.last for o in taken_up)]
     used = _tokens_of((*taken_up, *numbers))
@@ -124,12 +116,7 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
     core = None if tested else core
     details = [_slot(document, t) for t in (*named, *qualifiers) if t is not core]
     details += _word_slots(document, index, used | _tokens_of(qualifiers))
-    # Words that a summary may well leave out; the name of the test, where its result is what counts.
-    last_words = words_of("optional")
-    optional = {s for s in details if s.text.lower().split()[-1] in last_words and (tested or not s.denied)}
-    telling = [s for s in details if s.concept is not None or s not in optional]
-    if core is not None or len(telling) > 1 or (telling and numbers) or any(s.concept is not None for s in telling):
-        details = telling
+    details = _needed(details, has_core=core is not None, has_numbers=bool(numbers), tested=tested)
     main, details = _core_and_details(document, core, details)
     if medicines and frame == MEDICATION and not _AVOIDED.isdisjoint(document.words):
         main = replace(main, denied=True)
@@ -151,29 +138,74 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
     )
 
 
+def _cores(
+    frame: str, medicines: list[Term], conditions: list[Term], measures: list[Term], *, ended: bool
+) -> list[Term]:
+    """What may stand at the centre of a fact of a frame; of one that has ended its medicine."""
+    if frame == MEDICATION:
+        return medicines
+    if frame == ALLERGY:
+        named = [t for t in conditions if t.concept.name.endswith(" allergy")]
+        return medicines or [t for t in named if t.concept.name not in _GENERAL]
+    if ended and medicines:
+        return medicines
+    if frame == MEASURED:
+        return measures
+    return conditions or sorted([*medicines, *measures], key=lambda term: term.first)
+
+
+def _needed(details: list[Slot], *, has_core: bool, has_numbers: bool, tested: bool) -> list[Slot]:
+    """Details without the words that a summary may leave out, or a test's name where its result is what counts.
+
+    All of them where nothing else would tell the fact.
+    """
+    last_words = words_of("optional")
+    telling = []
+    for slot in details:
+        optional = slot.text.lower().split()[-1] in last_words and (tested or not slot.denied)
+        if slot.concept is not None or not optional:
+            telling.append(slot)
+    named = any(slot.concept is not None for slot in telling)
+    enough = has_core or named or len(telling) > 1 or (bool(telling) and has_numbers)
+    return telling if enough else details
+
+
 def frame_of(
     document: Document, kind: str | None, medicines: list[Term], conditions: list[Term], measured: bool
 ) -> str:
-    words = document.words
-    # an allergy, and not an illness with the word in its name (allergic rhinitis)
-    illnesses = [t for t in conditions if not t.concept.name.endswith(("allergy", "allergic reaction"))]
-    illness = _tokens_of(illnesses)
-    named = (i for i, word in enumerate(words) if word.startswith(_ALLERGY))
-    allergic = any(i not in illness or not words[i].startswith("allerg") for i in named)
-    if kind in ("allergy", "intolerance") or (allergic and kind in (None, "negative", "history", "safety", "other")):
+    if kind in ("allergy", "intolerance"):
+        return ALLERGY
+    if kind in (None, "negative", "history", "safety", "other") and _names_allergy(document, conditions):
         return ALLERGY
     if measured and kind in (None, "measurement", "other"):
         return MEASURED
+    frame = None
     if medicines and kind in (None, "medication", "negative", "device"):
-        dosed = any(a.unit is not None and a.unit.data["kind"] == "dose" for a in amounts(document))
-        described = not (dosed or frequencies(document) or kind == "medication")
-        if described and not _DOING.isdisjoint(words):
-            return STATED
-        if kind is None and conditions and not dosed and not _CAUSED.isdisjoint(words):
-            return ALLERGY if conditions[0].concept.group in _REACTIONS else STATED
-        if words_of("stopped").isdisjoint(words) or kind == "medication":
-            return MEDICATION
-    return ALLERGY if conditions and not {"causes", "caused"}.isdisjoint(words) else STATED
+        frame = _frame_of_medicine(document, kind, conditions)
+    if frame is not None:
+        return frame
+    return ALLERGY if conditions and not {"causes", "caused"}.isdisjoint(document.words) else STATED
+
+
+def _names_allergy(document: Document, conditions: list[Term]) -> bool:
+    """Whether a text names an allergy, and not an illness with the word in its name (allergic rhinitis)."""
+    illnesses = [t for t in conditions if not t.concept.name.endswith(("allergy", "allergic reaction"))]
+    illness = _tokens_of(illnesses)
+    named = [place for place, word in enumerate(document.words) if word.startswith(_ALLERGY)]
+    return any(place not in illness or not document.words[place].startswith("allerg") for place in named)
+
+
+def _frame_of_medicine(document: Document, kind: str | None, conditions: list[Term]) -> str | None:
+    """The frame of a fact that names a medicine; None where that decides nothing."""
+    words = document.words
+    dosed = any(a.unit is not None and a.unit.data["kind"] == "dose" for a in amounts(document))
+    described = not (dosed or frequencies(document) or kind == "medication")
+    if described and not _DOING.isdisjoint(words):
+        return STATED
+    if kind is None and conditions and not dosed and not _CAUSED.isdisjoint(words):
+        return ALLERGY if conditions[0].concept.group in _REACTIONS else STATED
+    taken = kind == "medication" or words_of("stopped").isdisjoint(words)
+    return MEDICATION if taken else None
 
 
 def _tokens_of(parts: Iterable[Term | Amount | Frequency | Date]) -> set[int]:

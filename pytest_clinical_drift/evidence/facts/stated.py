@@ -56,35 +56,20 @@ def _in_words(fact: Fact, document: Document) -> list[Statement]:
 
 
 def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> Statement:
-    row = range(*document.row_span(start))
-    hits: dict[Slot, Span] = {}
-    for slot in slots:
-        places = places_of(document, slot)
-        close = [span for span in places if span[0] in row]
-        if not close and len(slots) > 2:
-            close = [span for span in places if near(document, start, span[0])]
-        if close:
-            meant = (span for span in close if context_at(document, *span).negated == slot.denied)
-            hits[slot] = next(meant, close[0])
+    hits = _hits(document, slots, start)
     contexts = {slot: context_at(document, *span) for slot, span in hits.items()}
     details = Details(document, replace(fact, details=()), next(iter(hits.values()))).compare()
     missing = [slot.text for slot in slots if slot not in hits] + details.missing
     spans = (*hits.values(), *details.spans[1:])
+    if next(iter(contexts.values())).other_person and _OTHERS.isdisjoint(fact.document.words):
+        return Statement(Said.OTHER, spans, "of someone else", sure=False)
+    if len(hits) * 2 >= len(slots) - 1:
+        other = _other_quality(document, [slot for slot in slots if slot not in hits], start)
+        if other is not None:
+            return replace(other, spans=(*spans, *other.spans))
     agreed = not (details.missing or details.clash)  # then its figures count like words
     figures = sum(a.unit is not None for a in fact.amounts) if agreed else 0
     share = (len(hits) + figures) / (len(slots) + figures)
-    if next(iter(contexts.values())).other_person and _OTHERS.isdisjoint(fact.document.words):
-        return Statement(Said.OTHER, spans, "of someone else", sure=False)
-    # a side or a test result that the sentence gives otherwise: "right fistula", "HIV is positive"
-    for slot in slots if len(hits) * 2 >= len(slots) - 1 else ():
-        group = slot.concept.group if slot.concept is not None and slot not in hits else ""
-        if group in ("side", "test result"):
-            others = term_index(document).between(QUALIFIER, row.start, row.stop)
-            others = [term for term in others if term.concept.group == group and not term.weak]
-            if others and all(term.concept is not slot.concept for term in others):
-                reason = f"{others[0].concept.name} instead of {slot.text}"
-                place = (others[0].first, others[0].last)
-                return Statement(Said.CLASH, (*spans, place), reason, "other-qualifier", sure=False)
     turned = [context.negated != slot.denied and not fact.result for slot, context in contexts.items()]
     if share == 1 and any(turned):
         return Statement(Said.DENIED, spans, "denied", "denied-words", sure=all(turned) and not fact.core.denied)
@@ -95,6 +80,35 @@ def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> 
         return Statement(Said.DOUBT if doubtful else Said.PLAIN, spans)
     said = Said.PART if share >= _MOST_WORDS else Said.TRACE
     return Statement(said, spans, "missing: " + ", ".join(missing), "fragments", sure=not any(turned))
+
+
+def _hits(document: Document, slots: list[Slot], start: int) -> dict[Slot, Span]:
+    """Where a sentence names the slots of a fact; of a long fact, some of them may stand beside it."""
+    row = range(*document.row_span(start))
+    hits: dict[Slot, Span] = {}
+    for slot in slots:
+        places = places_of(document, slot)
+        close = [span for span in places if span[0] in row]
+        if not close and len(slots) > 2:
+            close = [span for span in places if near(document, start, span[0])]
+        if close:
+            meant = (span for span in close if context_at(document, *span).negated == slot.denied)
+            hits[slot] = next(meant, close[0])
+    return hits
+
+
+def _other_quality(document: Document, unsaid: list[Slot], start: int) -> Statement | None:
+    """A side or a test result that a sentence gives otherwise: "right fistula", "HIV is positive"."""
+    qualities = term_index(document).between(QUALIFIER, *document.row_span(start))
+    for slot in unsaid:
+        if slot.concept is None or slot.concept.group not in ("side", "test result"):
+            continue
+        others = [term for term in qualities if term.concept.group == slot.concept.group and not term.weak]
+        if others and all(term.concept is not slot.concept for term in others):
+            reason = f"{others[0].concept.name} instead of {slot.text}"
+            place = (others[0].first, others[0].last)
+            return Statement(Said.CLASH, (place,), reason, "other-qualifier", sure=False)
+    return None
 
 
 # ---- a fact whose core has a name

@@ -18,6 +18,8 @@ OTHER_PERSON = "other_person"
 _OPEN_GAPS = frozenset({"", "-", "/", ":", "(", "'s", "'"})
 #: A verb form after these is not a finite verb: "not found to have X", "denies having had X".
 _INFINITIVE = frozenset({"to", "having", "of"})
+#: Marks in a gap at which a list ends.
+_ENDING_GAPS = frozenset(";–:\n")
 #: Longest reach in tokens; keeps a text of nothing but cues linear.
 LIMIT = 60
 
@@ -93,36 +95,43 @@ class Reach:
 
     def _list_stop(self, after: int, stop: int, reach: str) -> int:
         """One past the last token of the noun phrases that a cue before `after` affects."""
-        words = self._words
-        gaps = self._gaps
-        table = self._table
         depth = 0
         joint = -1  # where the current member of the list began: its comma or conjunction
         for index in range(after, stop):
-            word = words[index]
-            gap = gaps[index]
+            gap = self._gaps[index]
             if gap and index > after:
                 depth += gap.count("(") - gap.count(")")
-                if depth < 0 or any(mark in gap for mark in ";–:\n"):
+                if depth < 0 or not _ENDING_GAPS.isdisjoint(gap):
                     return index
                 if "," in gap and depth == 0:
                     if reach == "phrase" or self._opens_statement(index, stop):
                         return index
                     joint = index
-            if word in table.end_words or (word == "other" and words[index + 1 : index + 2] == ["than"]):
+            word = self._words[index]
+            if word in self._table.end_words or (word == "other" and self._words[index + 1 : index + 2] == ["than"]):
                 return index
-            if word in table.conjunctions:
-                if (reach == "phrase" and word != "or") or self._opens_statement(index + 1, stop):
-                    return index
-                joint = index if depth == 0 else joint
-            elif word in table.finite and index > after and words[index - 1] not in _INFINITIVE:
-                # "no murmurs, lungs are clear": the last member is a subject of its own
-                return joint if joint > after and words[joint] not in ("or", "nor") else index
-            elif self._absorbs(index, stop):
-                return index + 1
-            elif word in table.prepositions and index > after and self._leads_away(index, stop, reach):
+            if word not in self._table.conjunctions:
+                end = self._end_at(index, after, stop, reach, joint)
+                if end is not None:
+                    return end
+            elif (reach == "phrase" and word != "or") or self._opens_statement(index + 1, stop):
                 return index
+            elif depth == 0:
+                joint = index
         return stop
+
+    def _end_at(self, index: int, after: int, stop: int, reach: str, joint: int) -> int | None:
+        """Where a list ends by what one of its words is; None where it goes on."""
+        words = self._words
+        table = self._table
+        inside = index > after
+        if inside and words[index] in table.finite and words[index - 1] not in _INFINITIVE:
+            # "no murmurs, lungs are clear": the last member is a subject of its own
+            return joint if joint > after and words[joint] not in ("or", "nor") else index
+        if self._absorbs(index, stop):
+            return index + 1
+        away = inside and words[index] in table.prepositions and self._leads_away(index, stop, reach)
+        return index if away else None
 
     def _opens_statement(self, index: int, stop: int) -> bool:
         """Whether what follows a comma or conjunction is a new statement and not one more member of the list."""
