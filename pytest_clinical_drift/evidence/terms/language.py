@@ -15,6 +15,8 @@ _LEAST_SHARE = 0.06
 """Of its words that English ones make up in a text that is read: prose has 0.3 and more, the tersest notes 0.1."""
 _LONG = 10
 """Words from which one English word may be a loan ("Follow-up in 4 Wochen"): a second one has to stand there."""
+_PLENTY = 6
+"""English words, each counted once, that show an English text however long the list of names in it is."""
 _FIRST_NOT_LATIN = "ɐ"
 """Letters from here on belong to other scripts."""
 _NOT_LATIN = 0.5
@@ -35,9 +37,12 @@ def is_english(text: str) -> bool:
         return False
     english, others = _telling_words()
     own = [word for word in words if word in english]
-    foreign = sum(word in others for word in words)
-    enough = len(set(own)) >= 2 or (len(own) == 1 and len(words) < _LONG)
-    return enough and len(own) > foreign and len(own) >= _LEAST_SHARE * len(words)
+    if len(own) <= sum(word in others for word in words):
+        return False
+    different = len(set(own))
+    if different == 1 and len(words) >= _LONG:
+        return False
+    return different >= _PLENTY or len(own) >= _LEAST_SHARE * len(words)
 
 
 def _is_of_another_script(letters: str) -> bool:

@@ -118,5 +118,13 @@ def test_a_loan_word_makes_no_english_text() -> None:
     assert not is_english(note)
 
 
+def test_a_long_list_of_names_leaves_an_english_note_english() -> None:
+    """Hundreds of names show no language; the sentences beside them do."""
+    names = " ".join(f"name{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(400))
+    note = "She takes sertraline every morning. Her mother lives alone. Known penicillin allergy since childhood."
+    assert is_english(f"{note}\n{names}")
+    assert not is_english(f"Penicillin allergy.\n{names}")
+
+
 def test_one_german_section_in_an_english_note_is_still_english() -> None:
     assert is_english(f"{ENGLISH[8]} {ENGLISH[11]} {ENGLISH[8]} The letter says: die Wunde ist sauber.")
