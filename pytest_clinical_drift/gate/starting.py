@@ -12,6 +12,7 @@ from typing import Literal
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.cases.timeline import probed_turns
 from pytest_clinical_drift.conversation import dialogue
+from pytest_clinical_drift.conversation.seals import KEY_VARIABLE
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.items import STUDY
 from pytest_clinical_drift.gate.pytest_reports import Say
@@ -241,6 +242,7 @@ def _write_project(settings: Settings, ci: CiSystem, say: Say) -> None:
         extra = "[hf]" if any(parse_spec(spec).kind == "hf" for spec in specs) else ""
         package = f"{PACKAGE}{extra}{f'=={number}' if number[0].isdigit() else ''}"
         keys = [given["key_env"] for given in (settings.settings, settings.judge_settings) if "key_env" in given]
+        keys.append(KEY_VARIABLE)
         files[file] = text_lines("start.txt.j2", ci, settings=settings, keys=list(dict.fromkeys(keys)), package=package)
         advice = "name an address that it reaches, or use your own runner"
         remarks = [

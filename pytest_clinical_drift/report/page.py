@@ -7,7 +7,6 @@ import hashlib
 import pickle
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import resources
 from inspect import getmembers, isfunction
 from itertools import groupby
 from pathlib import Path
@@ -19,7 +18,7 @@ from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined, s
 from jinja2.bccache import Bucket
 from markupsafe import Markup
 
-from pytest_clinical_drift.evidence.terms.vocabulary import keep, kept_beside
+from pytest_clinical_drift.core.packaged import beside_bytecode, load_text, write_beside_bytecode
 from pytest_clinical_drift.report import clean, sentences, words
 from pytest_clinical_drift.report.words import rounded
 from pytest_clinical_drift.results.models import LimitRecord
@@ -33,14 +32,14 @@ class _Compiled(BytecodeCache):
             bucket.bytecode_from_string(self._file(bucket).read_bytes())
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        keep(self._file(bucket), bucket.bytecode_to_string())
+        write_beside_bytecode(self._file(bucket), bucket.bytecode_to_string())
 
     def get_source_checksum(self, source: str) -> str:
         """Of all that compiling depends on: the template, Jinja, and the settings in this file."""
         return super().get_source_checksum(source + jinja2.__version__ + Path(__file__).read_text(encoding="utf-8"))
 
     def _file(self, bucket: Bucket) -> Path:
-        return kept_beside(Path(__file__).with_name(bucket.key), ".template")
+        return beside_bytecode(Path(__file__).with_name(bucket.key), ".template")
 
 
 @cache
@@ -76,10 +75,7 @@ def text_lines(template: str, macro: str, **values: Any) -> list[str]:
 
 def page_source(template: str, *, styles: Sequence[str], scripts: Sequence[str] = (), **values: Any) -> str:
     """A self-contained page: its own styles and scripts run, known by their hashes, and nothing else does."""
-    folder = resources.files("pytest_clinical_drift") / "data" / "templates"
-    style, script = (
-        "\n".join((folder / name).read_text(encoding="utf-8") for name in part) for part in (styles, scripts)
-    )
+    style, script = ("\n".join(load_text(f"templates/{name}") for name in part) for part in (styles, scripts))
     policy = f"default-src 'none'; style-src '{_hash(style)}'" + (f"; script-src '{_hash(script)}'" if script else "")
     own = {"policy": Markup(policy), "style": Markup(style), "script": Markup(script)}
     return environment().get_template(template).render(**own, **values)

@@ -134,7 +134,7 @@ def render_summary(
     """Lines for the terminal: below 0 the verdict alone, above 0 with every fact lost."""
     verdict = verdict_line(result, width)
     width = max(_NARROWEST, width - 1)
-    reused = [fill(line, width, "  ") for line in text_lines(_TEMPLATE, "reused", result=result)]
+    reused = [fill(line, width, "  ") for line in reuse_lines(result)]
     if verbosity < 0:
         return [verdict, *reused]
     reviewed = [fill(review_sentence(result.reviewed), width, "  ")] if result.reviewed else []
@@ -162,6 +162,11 @@ def render_summary(
 def _cut(line: str, width: int) -> str:
     """A line cut to the window; only a name can be too long."""
     return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def reuse_lines(result: RunResult) -> list[str]:
+    """Which replies were not generated in this run, or only before it was interrupted, and what was not used."""
+    return text_lines(_TEMPLATE, "reused", result=result)
 
 
 def alarm_lines(result: RunResult) -> list[str]:
