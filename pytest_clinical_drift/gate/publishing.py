@@ -21,8 +21,8 @@ from pytest_clinical_drift.report.html import REPORT_FILE, render_case_pages, re
 from pytest_clinical_drift.report.json_file import write_results
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.markdown import publish_markdown
-from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_texts
+from pytest_clinical_drift.report.run_lines import blocked_line
 from pytest_clinical_drift.report.terminal import fill, render_summary, verdict_line
 from pytest_clinical_drift.results.folders import CASE_PAGES, RunFolder
 from pytest_clinical_drift.results.inputs import StoredJudgement, write_inputs
@@ -111,7 +111,7 @@ def whole_result(finished: FinishedRun, problem: str = "") -> ResultWithoutTest:
     step, other = next_step(result) if failed else "", []
     if problem or (code and verdict in (Verdict.PASS, Verdict.CAUTION) and not collected.inputs.strict):
         failures = collected.foreign_failures + collected.outages
-        other = text_lines("run_lines.txt.j2", "blocked", code=code, failures=failures, problem=problem)
+        other = [blocked_line(code=code, failures=failures, problem=problem)]
     # the step is what a reader of one line needs most, and a line is cut at its end
     first, rest = [headline, *other, step], "; ".join(reasons)
     return ResultWithoutTest(

@@ -21,7 +21,7 @@ from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_r
 from pytest_clinical_drift.judging.rulings import Ruling, State
 from pytest_clinical_drift.judging.session import JudgedConversation, with_reviews
 from pytest_clinical_drift.report.headlines import next_step, run_sentence
-from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.report.run_lines import changes_lines
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.folders import TRANSCRIPTS
 from pytest_clinical_drift.results.inputs import INPUTS_FILE, RunInputs, check_inputs, read_inputs
@@ -206,7 +206,7 @@ def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, s
         if before[case.case_id] != case.verdict
     ]
     headline = run_sentence(result)
-    lines = text_lines("run_lines.txt.j2", "changes", it=result.reviewed, cases=changed, headline=headline)
+    lines = changes_lines(result.reviewed, changed, headline) if result.reviewed else [headline]
     step = next_step(result, shown(written[0].parent))
     for line in (*lines, *(f"written: {file}" for file in written), step):
         say(line)

@@ -26,7 +26,7 @@ from pytest_clinical_drift.judging.readings import record_of
 from pytest_clinical_drift.judging.rulings import Opinion, State
 from pytest_clinical_drift.report import review_page
 from pytest_clinical_drift.report.headlines import review_bound, run_headline
-from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.report.run_lines import after_review_line
 from pytest_clinical_drift.report.sentences import grade_rank
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.files import read_results
@@ -236,8 +236,7 @@ def review(
             _write_part(run, part, place, "", say)
         else:
             _write_part(run, part, place.with_stem(f"{place.stem}-{number}"), f"part {number} of {split}", say)
-    for line in text_lines("run_lines.txt.j2", "after_review", place=shown(results), parts=split):
-        say(line)
+    say(after_review_line(shown(results), split))
     return 0
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.pytest_reports import Say
 from pytest_clinical_drift.judging.rulings import person
-from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.report.run_lines import ReleaseStep, release_line
 from pytest_clinical_drift.results import releases
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.folders import RUNS
@@ -49,21 +49,22 @@ def sign(
         tested=releases.made_of(result.manifest),
     )
     allowed = allowed_signers or sheet.allowed_signers
-    lines = [_sentence("signed", release, results)]
+    lines = [release_line(ReleaseStep.SIGNED, release, results)]
     if (results / releases.RELEASE_FILE).is_file():
         try:
-            lines.append(_sentence("replaced", releases.read_release(results / releases.RELEASE_FILE), results))
+            earlier = releases.read_release(results / releases.RELEASE_FILE)
+            lines.append(release_line(ReleaseStep.REPLACED, earlier, results))
         except InputError:
             lines.append(f"this replaces an earlier {releases.RELEASE_FILE}, which could not be read")
     if allowed is None:
-        lines.append(_sentence("unchecked", release, results))
+        lines.append(release_line(ReleaseStep.UNCHECKED, release, results))
     # the run's own folder too, where the decision is signed on its copy on top
     copies = [file for file in results.glob(f"{RUNS}/*/{RESULTS_FILE}") if releases.record_hash(file.parent) == sha256]
     with tempfile.TemporaryDirectory() as draft:
         file = releases.write_release(Path(draft), release)
         written = (file, sign_file(file, key))
         if allowed is not None and (fault := _fault(file, release, result, allowed)):
-            raise InputError(_sentence(fault, release, results))
+            raise InputError(release_line(ReleaseStep(fault), release, results))
         for place in (results, *(copy.parent for copy in copies)):
             for part in written:
                 shutil.copyfile(part, place / part.name)
@@ -87,7 +88,7 @@ def verify_release(results: Path, allowed: Path | None, say: Say, today: datetim
     fault = "changed" if release.record != releases.record_hash(results) else ""
     fault = fault or _fault(file, release, read_results(results), allowed)
     fault = fault or ("expired" if release.expired(today) else "rejected" if release.decision == "reject" else "")
-    say(_sentence(fault or "released", release, results))
+    say(release_line(ReleaseStep(fault or "released"), release, results))
     return 1 if fault else 0
 
 
@@ -120,8 +121,3 @@ def _fault(file: Path, release: releases.Release, result: RunResult, allowed: Pa
         return "developer"
     reviewers = {person(name.rpartition(" (")[0]) for name in result.deciders.reviewers}
     return "reviewer" if reviewers & developers else ""
-
-
-def _sentence(code: str, release: releases.Release, results: Path) -> str:
-    (sentence,) = text_lines("run_lines.txt.j2", "release", code=code, it=release, place=results)
-    return sentence

@@ -48,6 +48,14 @@ def opening(text: str, width: int) -> str:
     return f"{flat[:whole]} …" if 2 * whole > width else f"{flat[: width - 1]}…"
 
 
+def as_lines(*texts: str) -> list[str]:
+    """The lines of some texts as they are printed: none is empty, none ends with blanks."""
+    lines: list[str] = []
+    for text in texts:
+        lines += [line.rstrip() for line in text.splitlines() if line.strip()]
+    return lines
+
+
 def inert(text: str, width: int = 160) -> str:
     """Text that markdown renders as itself: one line, every special character escaped, no mentions or links."""
     return _MARKDOWN.sub(r"\\\1", one_line(text, width)).replace("\\<", "&lt;").replace("\\&", "&amp;")
