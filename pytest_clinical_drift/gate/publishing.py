@@ -20,10 +20,11 @@ from pytest_clinical_drift.report.headlines import case_headline, next_step, run
 from pytest_clinical_drift.report.html import REPORT_FILE, render_case_pages, render_report
 from pytest_clinical_drift.report.json_file import write_results
 from pytest_clinical_drift.report.judge_text import judge_line
+from pytest_clinical_drift.report.layout import fill
 from pytest_clinical_drift.report.markdown import publish_markdown
 from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.report.run_lines import blocked_line
-from pytest_clinical_drift.report.terminal import fill, render_summary, verdict_line
+from pytest_clinical_drift.report.terminal import render_summary, verdict_line
 from pytest_clinical_drift.results.folders import CASE_PAGES, RunFolder
 from pytest_clinical_drift.results.inputs import StoredJudgement, write_inputs
 from pytest_clinical_drift.results.models import RunResult

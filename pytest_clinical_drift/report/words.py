@@ -1,5 +1,6 @@
 """How reports name and write what the gate counts: words, numbers, and figures with both ends of open alarms."""
 
+import datetime
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -40,6 +41,20 @@ def counted(count: float, one: str) -> str:
     many = f"{one[:-1]}ies" if one.endswith("y") else f"{one}s"
     shown = f"{int(count):,}" if count == int(count) else f"{count:,g}"
     return f"{shown} {one if count == 1 else many}"
+
+
+def begun(text: str) -> str:
+    """The text as a sentence begins: its first letter is a capital one."""
+    return text[:1].upper() + text[1:]
+
+
+def thousands(count: int) -> str:
+    """ "12,345"."""
+    return f"{count:,}"
+
+
+def day(moment: datetime.datetime) -> str:
+    return moment.date().isoformat()
 
 
 def listed(names: list[str]) -> str:
