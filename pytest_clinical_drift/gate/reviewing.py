@@ -25,6 +25,7 @@ from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import record_of
 from pytest_clinical_drift.judging.rulings import Opinion, State
 from pytest_clinical_drift.report import review_page
+from pytest_clinical_drift.report.cases_page import CASES_FILE, render_cases
 from pytest_clinical_drift.report.headlines import review_bound, run_headline
 from pytest_clinical_drift.report.run_lines import after_review_line
 from pytest_clinical_drift.report.sentences import grade_rank
@@ -214,7 +215,7 @@ def review(
     """Write the page on which a person settles the alarms of a run, or reads cases before signing them."""
     if results is None and cases is not None:
         loaded = load_cases(cases)
-        written = write_atomically(out or Path(review_page.CASES_FILE), review_page.render_cases(loaded))
+        written = write_atomically(out or Path(CASES_FILE), render_cases(loaded))
         say(f"{sum(map(signed, loaded))} of {len(loaded)} cases clinically signed\nwritten: {written}")
         return 0
     if results is None or cases is not None:

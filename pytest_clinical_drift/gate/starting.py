@@ -24,7 +24,7 @@ from pytest_clinical_drift.judging.make_calibration import CALIBRATIONS, cost_li
 from pytest_clinical_drift.judging.pdsqi import WORDINGS, rated_turns
 from pytest_clinical_drift.judging.public_sets import load_external, measure_external
 from pytest_clinical_drift.judging.queue import JudgeQueue
-from pytest_clinical_drift.report.judge_text import render_calibration, render_external
+from pytest_clinical_drift.report.calibration_text import render_calibration, render_external
 from pytest_clinical_drift.report.run_lines import JudgeEstimate, RunEstimate, estimate_lines, judge_estimate_lines
 from pytest_clinical_drift.report.start_files import Project, ci_file, pytest_ini, thresholds_file
 from pytest_clinical_drift.subjects.spec import on_this_machine, parse_spec
