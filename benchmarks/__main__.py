@@ -1,7 +1,8 @@
-"""Runs benchmarks one after the other: `python -m benchmarks [NAME …] [--long] [--list] [--gold FOLDER]`.
+"""Runs benchmarks one after the other: `python -m benchmarks [NAME …] [--long] [--list] [--smoke] [--gold FOLDER]`.
 
 Prints a table of figure, goal, whether it holds, and seconds, and puts the rows into docs/benchmarks.md, which keeps
-the last row of every benchmark. Exits 0 only where every goal holds.
+the last row of every benchmark. Exits 0 only where every goal holds. With `--smoke` every benchmark runs at its
+smallest size, two at a time: goals are not judged and no row is kept; exits 0 only where none broke.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks import ROOT
-from benchmarks.listed import GOLD, LISTED, Benchmark
+from benchmarks import ROOT, SHARED
+from benchmarks.listed import LISTED, Benchmark, missing
+from benchmarks.smoke import smoke
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
@@ -31,10 +33,10 @@ COLUMNS = 6
 
 def measure(benchmark: Benchmark, gold: Path) -> list[str]:
     """Cells of its row; its output is passed on as it comes."""
-    arguments = [argument.replace(GOLD, f"{gold}/") for argument in benchmark.arguments]
-    command = [sys.executable, "-m", f"benchmarks.{benchmark.name}", *arguments]
+    command = benchmark.command(benchmark.arguments, gold)
     print(f"== {benchmark.name}", flush=True)
-    started, last = time.monotonic(), ""
+    started = time.monotonic()
+    last = ""
     with tempfile.TemporaryFile("w+") as errors:
         with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
             for line in process.stdout or ():
@@ -43,10 +45,9 @@ def measure(benchmark: Benchmark, gold: Path) -> list[str]:
         errors.seek(0)
         told = errors.read()
     sys.stderr.write(told)
-    holds = "yes" if process.returncode == 0 else "no"
-    # the last line is a figure only where the benchmark came to its end
-    broke = process.returncode not in (0, 1) or "\nTraceback (most recent call last)" in f"\n{told}"
-    figure = f"none: stopped with exit code {process.returncode}" if broke else last
+    broke = benchmark.broke(process.returncode, last, told)
+    holds = "yes" if process.returncode == 0 and not broke else "no"
+    figure = f"none: {broke}" if broke else last
     seconds = f"{time.monotonic() - started:.0f}"
     return [benchmark.name, figure, benchmark.goal, holds, seconds, datetime.date.today().isoformat()]
 
@@ -64,16 +65,23 @@ def keep(rows: list[list[str]], page: Path = PAGE) -> None:
     page.write_text(HEAD + "\n".join(row(known[name]) for name in sorted(known)) + "\n", encoding="utf-8")
 
 
-def chosen(names: list[str], *, long: bool, gold: Path) -> list[Benchmark]:
-    """Those named, or all but the long ones; without their labelled set none that needs one."""
+def named(names: list[str], *, long: bool) -> list[Benchmark]:
+    """Those named, or all, the long ones where they are wanted."""
     known = {benchmark.name: benchmark for benchmark in LISTED}
-    if unknown := [name for name in names if name not in known]:
+    unknown = [name for name in names if name not in known]
+    if unknown:
         sys.exit(f"no benchmark {unknown[0]!r}; there are: {', '.join(known)}")
-    found = [known[name] for name in names] or [b for b in LISTED if long or not b.long]
-    absent = [b.name for b in found if b.needs_gold and not gold.is_dir()]
-    if absent:
-        print(f"left out, because {gold} is not there (--gold FOLDER): {', '.join(absent)}")
-    return [benchmark for benchmark in found if benchmark.name not in absent]
+    return [known[name] for name in names] or [b for b in LISTED if long or not b.long]
+
+
+def chosen(names: list[str], *, long: bool, gold: Path) -> list[Benchmark]:
+    """Those named, or all but the long ones; none that lacks what it needs."""
+    found = named(names, long=long)
+    absent = {benchmark.name: missing(benchmark, gold) for benchmark in found}
+    for name, why in absent.items():
+        if why:
+            print(f"left out: {name}: {why}")
+    return [benchmark for benchmark in found if not absent[benchmark.name]]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -81,16 +89,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--long", action="store_true", help="the long ones too")
     parser.add_argument("--list", action="store_true", help="names and goals")
-    gold = ROOT.parent / "shared" / "gold"
-    parser.add_argument("--gold", type=Path, default=gold, help="folder of labelled sets that are not in the project")
+    parser.add_argument("--smoke", action="store_true", help="every one at its smallest size")
+    told = "folder of labelled sets that are not in the project"
+    parser.add_argument("--gold", type=Path, default=SHARED / "gold", help=told)
     options = parser.parse_args(arguments)
     if options.list:
         for benchmark in LISTED:
             print(f"{benchmark.name:<18} {benchmark.goal}{' (long)' if benchmark.long else ''}")
         return 0
+    gold = options.gold.resolve()
+    if options.smoke:
+        return smoke(named(options.names, long=True), gold)
     rows: list[list[str]] = []
-    for benchmark in chosen(options.names, long=options.long, gold=options.gold.resolve()):
-        rows.append(measure(benchmark, options.gold.resolve()))
+    for benchmark in chosen(options.names, long=options.long, gold=gold):
+        rows.append(measure(benchmark, gold))
         keep(rows[-1:])
     print()
     for name, figure, goal, holds, seconds, _ in rows:

@@ -1,6 +1,6 @@
 """How often each rule that raises alarms is right on recorded conversations, and which rules may confirm by themselves.
 
-    python -m benchmarks.alarms [--write]
+    python -m benchmarks.alarms [--write | --every N]
 
 Right: the alarm stands on a planted fault, on a fact, reply or pair that the labels call wrong, or on what this
 script plants into a recorded text (another figure or interval for each plainly stated fact, no interval where one
@@ -8,11 +8,13 @@ counts as essential, the lines that state it taken out, its opposite or another 
 neighbour's summary; two opposite orders). False: it stands on text that the labels call right. Facts are counted once
 per patient, however many turns repeat them. A rule may confirm with at least 30 distinct facts from 10 patients, a
 lower 95 % limit of 0.90 (Clopper-Pearson), and nothing false on the patients that were put aside. `--write` puts the
-list into data/confirming_rules.yaml; without it the script fails where the file says anything else.
+list into data/confirming_rules.yaml; without it the script fails where the file says anything else. `--every` takes
+every Nth conversation only.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from collections import defaultdict
@@ -261,8 +263,14 @@ def _other_interval(summary: str, finding: FactFinding) -> str:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    taken = parser.add_mutually_exclusive_group()
+    taken.add_argument("--write", action="store_true", help="write the list into the package")
+    taken.add_argument("--every", type=int, default=1, help="take every Nth conversation")
+    options = parser.parse_args()
     ledger = Ledger()
-    for talks in (list(recorded("strong")), list(recorded("mixed")), list(shared_talks(BUNDLED))):
+    for every in (list(recorded("strong")), list(recorded("mixed")), list(shared_talks(BUNDLED))):
+        talks = every[:: options.every]
         for talk in talks:
             labelled(talk, ledger)
             planted(talk, ledger)
@@ -275,7 +283,7 @@ def main() -> int:
     for rule, right, patients, wrong, aside, low, may in rows:
         print(f"{rule:<18}{right:>6}{patients:>9}{wrong:>6}{aside:>6}{low:>9.2f}  {'yes' if may else ''}")
     confirming = [rule for rule, *_, may in rows if may]
-    if "--write" in sys.argv:
+    if options.write:
         head = "# Rules whose alarms need no judge. Written by benchmarks/alarms.py --write.\n"
         FILE.write_text(head + yaml.safe_dump({"confirm": confirming}), encoding="utf-8")
     kept = (yaml.safe_load(FILE.read_text(encoding="utf-8")) or {}).get("confirm", []) if FILE.exists() else None

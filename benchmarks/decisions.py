@@ -1,11 +1,12 @@
 """Do the decisions hold? Releases with known truth go through the gate's own rules, thousands of times.
 
-python -m benchmarks.decisions [RUNS]; prints the figures, last what models of known quality get; exits 0 only
-where every goal holds.
+python -m benchmarks.decisions [RUNS] [--cases N]; prints the figures, last what models of known quality get; exits 0
+only where every goal holds. `--cases` reads the conversations of so many cases.
 """
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import sys
 import time
@@ -231,7 +232,7 @@ def against_baseline(runs: int, thresholds: Thresholds, goals: Goals) -> None:
           f"{unpaired} unpaired (normal formula: {expected} paired)   {mark}")  # fmt: skip
 
 
-def stretch(sets: int = 1500) -> None:
+def stretch(sets: int) -> None:
     """How often the lower limit lies above the truth: plain BCa, Hesterberg's correction, and ours."""
     generator, truth = np.random.default_rng(1), 0.85 * 30 / 31.5 + 0.15 * 0.6
     print("\nlower limit above the truth (nominal 0.025): BCa, c = 0, c = 6")
@@ -248,14 +249,18 @@ def stretch(sets: int = 1500) -> None:
 
 
 def main() -> int:
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("runs", type=int, nargs="?", default=RUNS)
+    parser.add_argument("--cases", type=int, help="bundled cases that are read (default: all)")
+    options = parser.parse_args()
+    runs: int = options.runs
     started = time.perf_counter()
     thresholds, goals = load_thresholds(), Goals()
     lines_of_the_gate(runs, thresholds, goals)
     coverage(runs, goals)
-    stretch()
+    stretch(3 * runs // 2)
     against_baseline(runs, thresholds, goals)
-    judged_runs(max(2, runs * READ_RUNS // RUNS), goals)
+    judged_runs(max(2, runs * READ_RUNS // RUNS), goals, cases=options.cases)
     print(f"\n{time.perf_counter() - started:.0f} s; goals missed: {', '.join(goals.missed) or 'none'}")
     return 1 if goals.missed else 0
 

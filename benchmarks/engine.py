@@ -1,4 +1,6 @@
-"""Lockstep batches on cached prefixes against one-by-one full-context generation: `python -m benchmarks.engine`.
+"""Lockstep batches on cached prefixes against one-by-one full-context generation.
+
+    python -m benchmarks.engine [CASES TURNS TOKENS]
 
 A random Llama of about 20 M parameters on a CPU, 16 of the bundled cases x 10 turns, replies of ragged length. Both
 sides run in this one process with the same number of threads, and must give the same replies.
@@ -7,6 +9,7 @@ sides run in this one process with the same number of threads, and must give the
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -28,7 +31,7 @@ from pytest_clinical_drift.transcript import Reply, Transcript, Usage
 
 GOAL = 5.0
 CASES, TURNS, TOKENS = 16, 10, 96
-GROWTH_CASES, GROWTH_TURNS, GROWTH_TOKENS = 2, (5, 20), 24
+GROWTH_SHARE = 4
 """Growth shows in what has to be read again: short replies show it as well as long ones, in a quarter of the time."""
 SIZES = {
     "hidden_size": 384,
@@ -123,6 +126,7 @@ def compare(folder: Path, count: int, turns: int, tokens: int = TOKENS) -> tuple
 
 
 def main() -> int:
+    count, turns, tokens = (int(number) for number in sys.argv[1:4] or (CASES, TURNS, TOKENS))
     torch.set_num_threads(int(os.environ.get("ENGINE_THREADS", "1")))
     cases = load_cases(bundled_cases())
     texts = [text for case in cases for text in (case.patient_summary, *(turn.message for turn in case.turns))]
@@ -131,10 +135,14 @@ def main() -> int:
         parameters = sum(parameter.numel() for parameter in OneByOne(folder).model.parameters())
         print(f"{parameters / 1e6:.1f} M parameters, {torch.get_num_threads()} thread(s)")
         run(HuggingFaceSubject(str(folder), {"max_tokens": "4", "dtype": "float32"}), some_cases(2, 2))  # first use
-        slow, fast, *_, same = compare(folder, CASES, TURNS)
-        growth = [compare(folder, GROWTH_CASES, turns, GROWTH_TOKENS) for turns in GROWTH_TURNS]
+        slow, fast, *_, same = compare(folder, count, turns, tokens)
+        few = max(1, count // 8)
+        growth = [compare(folder, few, long, tokens // GROWTH_SHARE) for long in (turns // 2, turns * 2)]
     grown = [growth[1][side] / growth[0][side] for side in (2, 3)]
-    print(f"from 5 to 20 turns: one by one takes {grown[0]:.1f} times the CPU time, ours {grown[1]:.1f} times")
+    print(
+        f"from {turns // 2} to {turns * 2} turns: one by one takes {grown[0]:.1f} times the CPU time, "
+        f"ours {grown[1]:.1f} times"
+    )
     identical = same and all(item[-1] for item in growth)
     print(f"engine: {slow / fast:.1f} times faster (goal {GOAL}), replies {'identical' if identical else 'DIFFERENT'}")
     return 0 if slow / fast >= GOAL and identical else 1

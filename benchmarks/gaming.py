@@ -1,4 +1,4 @@
-"""What the gate says of summaries that game the metric: `python -m benchmarks.gaming [--cases N]`.
+"""What the gate says of summaries that game the metric: `python -m benchmarks.gaming [--cases N] [--tricks N]`.
 
 A control that states everything holds the conversations; its summaries are then replaced, trick by trick, and the
 recordings gated by rules alone. Exits 0 only where no trick gets PASS on more than one case in five: half-translated
@@ -86,6 +86,7 @@ def told(found: dict[str, Any], name: str) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=5)
+    parser.add_argument("--tricks", type=int, help="the first so many (default: all)")
     options = parser.parse_args()
     fooled = []
     with tempfile.TemporaryDirectory() as place:
@@ -94,13 +95,14 @@ def main() -> int:
         steady = gate(folder, "control:steady")
         print("| summary | cases | recall@T10 | strict | precision | hallucinated | caught by |\n" + "|" + " --- |" * 7)
         print(told(steady, "(states everything)"), flush=True)
-        for name in TRICKS:
+        tricks = list(TRICKS)[: options.tricks]
+        for name in tricks:
             found = play(folder, name)
             print(told(found, name), flush=True)
             if sum(case["verdict"] == "PASS" for case in found["cases"]) > len(found["cases"]) / 5:
                 fooled.append(name)
     print(
-        f"{len(TRICKS) - len(fooled)} of {len(TRICKS)} tricks do not pass"
+        f"{len(tricks) - len(fooled)} of {len(tricks)} tricks do not pass"
         + (f"; fooled by: {fooled}" if fooled else "")
     )
     return 1 if fooled else 0

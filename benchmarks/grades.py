@@ -1,20 +1,24 @@
 """What the grades of harm do: models of known quality through the gate's own code, with a judge that is always right.
 
-python -m benchmarks.grades [RUNS]; prints the odds behind the limits of `lesser_breaches`, what models get that break
-demands of known grade, and whether a hard stop without its essential part fails; exits 0 only where every goal holds.
+python -m benchmarks.grades [RUNS] [--cases N]; prints the odds behind the limits of `lesser_breaches`, what models get
+that break demands of known grade, and whether a hard stop without its essential part fails; exits 0 only where every
+goal holds. `--cases` takes so many of the bundled cases.
 """
 
 from __future__ import annotations
 
+import argparse
 import random
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from benchmarks.decisions import Goals
 from benchmarks.judged_runs import Judge, Stage
 from pytest_clinical_drift.cases.entries import GRADES, SEVERE_GRADES
+from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_of, words_in
 from pytest_clinical_drift.cases.timeline import Demand, demands_at
 from pytest_clinical_drift.judging.answers import words_of
@@ -118,11 +122,16 @@ def essential(stage: Stage, goals: Goals) -> None:
           f"{goals.check('essential parts', caught == len(parts))}")  # fmt: skip
 
 
-def main(runs: int) -> int:
-    goals, stage = Goals(), Stage()
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("runs", type=int, nargs="?", default=RUNS)
+    parser.add_argument("--cases", type=int, help="bundled cases that are taken (default: all)")
+    options = parser.parse_args()
+    goals = Goals()
+    stage = Stage(list(load_cases(bundled_cases()))[: options.cases])
     stage.prepare()
-    odds(stage, runs)
-    print("\nthe whole gate on the 60 bundled cases, a judge that is always right")
+    odds(stage, options.runs)
+    print(f"\nthe whole gate on {len(stage.cases)} bundled cases, a judge that is always right")
     print("  two highest grades met, of the rest broken    policy each-case    policy set")
     for share in (0.0, 0.02, 0.05, 0.10, 0.20):
         runs_of = [stage.assess(Judge(broken(stage, share, n), 1.0, 1.0, 0), read=False) for n in range(_WHOLE_RUNS)]
@@ -133,9 +142,13 @@ def main(runs: int) -> int:
         right = got[0][Verdict.PASS] == _WHOLE_RUNS if share == 0 else held and got[0] == got[1]
         goal = goals.check(f"{share:.0%} of the lesser demands", right)
         print(f"  {share:>42.0%}{told[0]:>20}{told[1]:>14}   {goal}", flush=True)
-    every = [found for case in stage.cases for found in points(case)]
+    every = list(chain.from_iterable(points(case) for case in stage.cases))
     for grade in GRADES:
-        place, demand = next(found for found in every if found[1].expectation.grade == grade)
+        found = next((point for point in every if point[1].expectation.grade == grade), None)
+        if found is None:
+            print(f"  no demand is {grade}   {goals.check(grade, False)}")
+            continue
+        place, demand = found
         word = "missing" if demand.kind == "must" else "violated"
         verdict, _ = stage.run(Judge({place: word}, 1.0, 1.0, 0), read=False)
         right = (verdict == Verdict.FAIL) == (grade in SEVERE_GRADES)
@@ -148,4 +161,4 @@ def main(runs: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else RUNS))
+    sys.exit(main())

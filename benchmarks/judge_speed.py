@@ -1,6 +1,6 @@
 """How fast the texts of the bundled set are read by a server that takes 50 ms for each request.
 
-    python -m benchmarks.judge_speed
+    python -m benchmarks.judge_speed [--cases N] [--rounds N]
 
 The bundled cases are talked through by the steady control; every text and every hard stop's question is put to a
 scripted server that answers each after 50 ms, as many at a time as are sent. The critical path is what nobody could
@@ -11,6 +11,7 @@ With a warm store nothing is asked. Exit code 0 only where both hold.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import math
@@ -70,15 +71,15 @@ def _cleared(messages: list[dict[str, str]]) -> str:
 
 
 def _ids(shown: str, after: str) -> list[str]:
-    return re.findall(rf'^- id "([^"]+)"{after}', shown, re.M)
+    return re.findall(rf'^- id "([^"]+)"{after}', shown, re.MULTILINE)
 
 
 Talks = list[tuple[Case, Transcript]]
 
 
-def conversations() -> Talks:
-    """Every bundled case, as the steady control leaves it."""
-    cases = load_cases(bundled_cases())
+def conversations(count: int | None = None) -> Talks:
+    """Bundled cases, every one if no number is given, as the steady control leaves them."""
+    cases = load_cases(bundled_cases())[:count]
     subject = build_subject(parse_spec("control:steady"), {})
     subject.check(cases)
     runner = BackgroundRunner(subject, Plan(None, 1, None))
@@ -93,7 +94,7 @@ def judge_all(talks: Talks, server: Reader, store: Path | None) -> tuple[float, 
     before = len(server.requests)
     judge = build_judge(f"server:reader@{server.url}", {})
     if judge is None:
-        raise SystemExit("no judge")
+        raise RuntimeError("no judge")
     judge.check()
     queue = JudgeQueue(judge, store=store)
     judges = Judges(judge.name, judge.name)
@@ -108,9 +109,13 @@ def judge_all(talks: Talks, server: Reader, store: Path | None) -> tuple[float, 
 
 
 def main() -> int:
-    talks = conversations()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, help="bundled cases that are read (default: all)")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    options = parser.parse_args()
+    talks = conversations(options.cases)
     at_once = seconds = math.inf
-    for _ in range(ROUNDS):  # in turns, and the best of each: other programs may be busy
+    for _ in range(options.rounds):  # in turns, and the best of each: other programs may be busy
         with Reader() as server:
             at_once = min(at_once, judge_all(talks, server, None)[0])
         with tempfile.TemporaryDirectory() as folder, Reader(delay=DELAY) as server:

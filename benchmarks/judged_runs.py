@@ -154,14 +154,14 @@ class Stage:
         return [[self.scorer.score(case, self.transcripts[case.id], of, EVERYTHING)] for case, of in runs]
 
     def _judge(self, session: JudgeSession, case: Case, judge: Judge) -> JudgedConversation:
-        talk, findings = self.transcripts[case.id], self.findings[case.id]
-        procedure = session._judge(case, talk, findings)
+        findings = self.findings[case.id]
+        procedure = session._judge(case, self.transcripts[case.id], lambda *_: findings)
         answers: Any = None
         while True:
             try:
                 asks = procedure.send(answers)
             except StopIteration as ended:
-                judgement, canaries, *_ = ended.value
+                _, judgement, canaries, _ = ended.value
                 return JudgedConversation(findings, judgement, tuple(canaries))
             answers = {ask.key: judge.answer(ask) for ask in asks}
 
@@ -196,11 +196,11 @@ def _to_read(repeats: Sequence[CaseAssessment]) -> int:
     return count_findings(repeats)[AlarmState.OPEN][0] + len(confirmed)
 
 
-def judged_runs(runs: int, goals: GoalCheck) -> None:
+def judged_runs(runs: int, goals: GoalCheck, *, cases: int | None = None) -> None:
     """Print what models of known quality get from judges of known quality."""
-    stage = Stage()
+    stage = Stage(list(load_cases(bundled_cases()))[:cases])
     stage.prepare()
-    print(f"\nthe whole procedure on 60 cases, {runs} runs each")
+    print(f"\nthe whole procedure on {len(stage.cases)} cases, {runs} runs each")
     one = [stage.run(Judge({}, 0.995, 0.995, seed), read=False)[1] for seed in range(runs)]
     passed = [stage.run(Judge({}, 0.995, 0.995, seed), read=True)[0] == Verdict.PASS for seed in range(runs)]
     worst = max(one)

@@ -1,6 +1,8 @@
 """A large set in shards: seconds and memory of the merge, size of its pages, and how fast those to open first open.
 
 The set is copies of recorded conversations of a real model, each under a name of its own, scored by rules.
+
+    python -m benchmarks.large_sets [CASES SHARDS]
 """
 
 from __future__ import annotations
@@ -133,7 +135,8 @@ def in_seconds(opened: float | None) -> str:
 
 
 def main() -> int:
-    found = measure()
+    count, shards = (int(number) for number in sys.argv[1:3] or (CASES, SHARDS))
+    found = measure(count, shards)
     for name, value in found.items():
         print(f"{name}: {value if value is None or isinstance(value, int) else round(value, 2)}")
     print(

@@ -4,11 +4,12 @@ Requests, prompt tokens and the plugin's own time at 20, 40, 80 and 160 turns, o
 then 200 simulated sets per half-life. Exits 0 if 160 turns need at most a third of one probe per turn, the own time
 grows no faster than the turns, and at least 93 % of the intervals contain the true horizon.
 
-python -m benchmarks.long_conversations [CASES]
+python -m benchmarks.long_conversations [CASES] [--seeds N]
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 import sys
 import time
@@ -87,11 +88,11 @@ def cost(count: int) -> bool:
     return thrifty and linear
 
 
-def coverage() -> bool:
+def coverage(seeds: int) -> bool:
     held_up = True
     for half_life in HALF_LIVES:
         truth, hits, widths = 1 + half_life * math.log2(1 / LIMIT), 0, []
-        for seed in range(SEEDS):
+        for seed in range(seeds):
             generator = np.random.default_rng(seed)
             lifetimes = generator.exponential(half_life / math.log(2), size=(CASES, FACTS))
             table = (lifetimes[:, :, None] > np.array(PROBES) - 1).mean(axis=1)
@@ -100,18 +101,21 @@ def coverage() -> bool:
                 continue
             hits += found.low <= truth <= (found.high or math.inf)
             widths.append((found.high or PROBES[-1]) - found.low)
-        share = hits / SEEDS
+        share = hits / seeds
         held_up &= share >= 0.93
         print(
-            f"half-life {half_life:g}: true horizon {truth:.1f}, inside the interval in {share:.1%} of {SEEDS} sets "
+            f"half-life {half_life:g}: true horizon {truth:.1f}, inside the interval in {share:.1%} of {seeds} sets "
             f"of {CASES} cases, median width {np.median(widths):.0f} turns (goal: at least 93 %)"
         )
     return held_up
 
 
 def main() -> int:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 12
-    results = [cost(count), coverage()]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cases", type=int, nargs="?", default=12)
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="simulated sets per half-life")
+    options = parser.parse_args()
+    results = [cost(options.cases), coverage(options.seeds)]
     return 0 if all(results) else 1
 
 

@@ -1,4 +1,5 @@
-"""The supported matrix: `python -m benchmarks.matrix [--python PATH …] [--pytest VERSION …] [--keep DIR]`.
+"""The supported matrix: `python -m benchmarks.matrix [--python PATH …] [--pytest VERSION …] [--keep DIR]
+[--check NAME …]`.
 
 Makes a virtual environment for every Python and pytest, installs the package without any extra, and looks: importing
 and idling need nothing more; a gate on a control works; whatever needs an extra says in one sentence what to install,
@@ -14,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -105,10 +106,11 @@ def environment(folder: Path, python: str, pytest: str) -> Path:
     return folder / "bin" / "python"
 
 
-def look(python: Path) -> dict[str, bool]:
+def look(python: Path, names: Sequence[str]) -> dict[str, bool]:
     """Every check in a folder of its own."""
     found = {}
-    for name, check in CHECKS.items():
+    for name in names:
+        check = CHECKS[name]
         with tempfile.TemporaryDirectory() as place:
 
             def run(*arguments: str) -> Done:
@@ -134,9 +136,11 @@ def main() -> int:
     parser.add_argument("--python", action="append", help="an interpreter; default: all supported ones at hand")
     parser.add_argument("--pytest", action="append", help="a version; default: 8.2.* and 9.*")
     parser.add_argument("--keep", type=Path, help="folder in which the environments stay")
+    parser.add_argument("--check", action="append", choices=list(CHECKS), help="default: every one")
     options = parser.parse_args()
+    names = options.check or list(CHECKS)
     held: list[bool] = []
-    print("| Python | pytest | " + " | ".join(CHECKS) + " |\n|" + " --- |" * (len(CHECKS) + 2), flush=True)
+    print("| Python | pytest | " + " | ".join(names) + " |\n|" + " --- |" * (len(names) + 2), flush=True)
     with tempfile.TemporaryDirectory() as place:
         for python in options.python or pythons():
             for version in options.pytest or ("8.2.*", "9.*"):
@@ -150,7 +154,7 @@ def main() -> int:
                     text=True,
                     check=True,
                 )
-                found = look(built)
+                found = look(built, names)
                 held.append(all(found.values()))
                 cells = [*told.stdout.split(), *("yes" if good else "**no**" for good in found.values())]
                 print(f"| {' | '.join(cells)} |", flush=True)

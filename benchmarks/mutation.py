@@ -355,7 +355,7 @@ def tests_of(module: str) -> tuple[dict[str, tuple[float, list[str]]], float]:
         chosen = Chosen(ROOT / PACKAGE / f"{module}.py", notes, None)
         state, seconds = run_tests(TESTS[module], None, 600, chosen)
         if state != "passed":
-            raise SystemExit(f"{module}: its tests fail as it is")
+            raise RuntimeError(f"{module}: its tests fail as it is")
         return json.loads(notes.read_text(encoding="utf-8")), seconds
 
 
@@ -440,7 +440,7 @@ def warm_up(files: list[str]) -> None:
     import scipy.stats  # noqa: F401
 
     if pytest.main(["--collect-only", "-qq", "-p", "no:cacheprovider", "-p", "no:xdist", "--assert=plain", *files]):
-        raise SystemExit("the tests cannot be collected")
+        raise RuntimeError("the tests cannot be collected")
 
 
 if __name__ == "__main__":

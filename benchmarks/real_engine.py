@@ -31,7 +31,6 @@ from pytest_clinical_drift.transcript import Reply, Transcript
 
 HF_GOAL, SERVER_GOAL = 3.0, 2.0
 CASES, TURNS, TOKENS = 8, 6, 32
-STREAM_TOKENS = 64
 CONTEXT = 2048
 """Tokens that each slot of the server holds."""
 
@@ -117,7 +116,7 @@ def run(what: str, subject: Any, cases: Sequence[Case], watch: Stopwatch) -> tup
     run_conversations(cases, subject, Plan(), on_finished=done.append)
     seconds, cpu = time.perf_counter() - started, time.process_time() - started_cpu
     if failed := [transcript.failure for transcript in done if transcript.failure]:
-        sys.exit(f"{what}: a conversation did not come to its end: {failed[0]}")
+        raise RuntimeError(f"{what}: a conversation did not come to its end: {failed[0]}")
     replies = {
         (transcript.case_id, place): reply
         for transcript in done
@@ -152,6 +151,7 @@ def in_this_process(cases: Sequence[Case], tokens: int) -> tuple[float, bool]:
 
 def behind_a_server(cases: Sequence[Case], tokens: int) -> tuple[float, float]:
     """How many times faster our scheduler is than one client at a time, and what the server itself gains at most."""
+    streamed = 2 * tokens
     seconds, texts = [], []
     for what in ("server, ours", "server, one client"):
         # a server of its own for each: nothing is cached from the other
@@ -163,7 +163,8 @@ def behind_a_server(cases: Sequence[Case], tokens: int) -> tuple[float, float]:
             spent, said = run(what, subject, cases, watch)
             subject.close()
             if what == "server, one client":
-                alone, together = tokens_per_second(url, 1), tokens_per_second(url, len(cases))
+                alone = tokens_per_second(url, 1, streamed)
+                together = tokens_per_second(url, len(cases), streamed)
         seconds.append(spent)
         texts.append(said)
     differ, alike = differing(*texts)
@@ -193,11 +194,11 @@ def differing(ours: Mapping[Place, str], theirs: Mapping[Place, str]) -> tuple[i
     return differ, alike
 
 
-def tokens_per_second(url: str, streams: int) -> float:
+def tokens_per_second(url: str, streams: int, tokens: int) -> float:
     """What the server itself makes of so many requests at once; their prompts are a few words."""
 
     async def ask(client: httpx2.AsyncClient, number: int) -> None:
-        body = {"prompt": f"Story {number}:", "n_predict": STREAM_TOKENS, "ignore_eos": True, "temperature": 0}
+        body = {"prompt": f"Story {number}:", "n_predict": tokens, "ignore_eos": True, "temperature": 0}
         (await client.post(url.removesuffix("/v1") + "/completion", json=body)).raise_for_status()
 
     async def all_at_once() -> float:
@@ -205,7 +206,7 @@ def tokens_per_second(url: str, streams: int) -> float:
             await ask(client, streams)  # first use
             started = time.perf_counter()
             await asyncio.gather(*(ask(client, number) for number in range(streams)))
-            return streams * STREAM_TOKENS / (time.perf_counter() - started)
+            return streams * tokens / (time.perf_counter() - started)
 
     return asyncio.run(all_at_once())
 

@@ -5,8 +5,9 @@
 A rule is a function of `evidence` that answers yes or no (off: always no) or lists what it finds (off: nothing). A
 word list is one list of a YAML file, a vocabulary one file of concepts; off: empty. Each is measured in a process of
 its own, on every Nth turn of the recorded conversations (tests/data/real: strong, mixed) and, where they lie beside
-the project, ../shared/real and ../shared/gold. Printed: errors that come (+) or go (-) without it, the recorded
-conversations first. What costs nothing anywhere is listed last: it is worth nothing on text it was not written for.
+the project or where DRIFT_SHARED says, ../shared/real and ../shared/gold. Printed: errors that come (+) or go (-)
+without it, the recorded conversations first. What costs nothing anywhere is listed last: it is worth nothing on text it
+was not written for.
 """
 
 from __future__ import annotations
@@ -21,13 +22,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from benchmarks import ROOT, SHARED
 
-SHARED = ROOT.parent / "shared"
 SETS = ("strong", "mixed", "shared", "faults", "replies", "pairs", "retention", "negation", "conflict")
 """False alarms and misses: facts by voice, planted faults, demands of replies, pairs of replies, then the gold sets."""
 VOCABULARIES = (
@@ -311,6 +309,8 @@ def main() -> int:
         print(json.dumps(errors(options.every)))
         return 0
     chosen = [name for name in switches() if options.only in name]
+    if not chosen:
+        parser.error(f"--only: no rule, list or vocabulary has {options.only!r} in its name")
     base = errors(options.every)  # reads the vocabularies, which every forked process then has
     print("errors as they are: " + ", ".join(f"{name} {base[name]}" for name in SETS) + "\n")
     print(f"{'without':<52}" + "".join(f"{name:>10}" for name in SETS))

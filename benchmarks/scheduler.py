@@ -1,4 +1,7 @@
-"""How close a run of 48 cases x 10 turns comes to its critical path: `python -m benchmarks.scheduler`."""
+"""How close a run of 48 cases x 10 turns comes to its critical path.
+
+python -m benchmarks.scheduler [CASES TURNS]
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,20 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import httpx2
 from engine_cases import make_cases
 from engine_server import ChatServer, completion, reply_text
 
+from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.conversation.store import Store
 from pytest_clinical_drift.subjects.server import ServerSubject
 from pytest_clinical_drift.transcript import Transcript
 
 CASES, TURNS = 48, 10
-REQUESTS = CASES * TURNS * 2
-CRITICAL_PATH = TURNS + 1
-"""Ten replies one after the other, and the summary of the last."""
 
 
 class InProcess(httpx2.AsyncBaseTransport):
@@ -36,7 +38,9 @@ class InProcess(httpx2.AsyncBaseTransport):
         return httpx2.Response(200, content=json.dumps(completion(reply_text(body["messages"]))).encode())
 
 
-def run(target: str, transport: httpx2.AsyncBaseTransport | None, **settings: object) -> tuple[float, ServerSubject]:
+def run(
+    cases: Sequence[Case], target: str, transport: httpx2.AsyncBaseTransport | None, **settings: object
+) -> tuple[float, ServerSubject]:
     """Wall time of all conversations, replies stored as in a real run."""
     subject = ServerSubject(target, {key: str(value) for key, value in settings.items()})
     subject.transport = transport
@@ -44,11 +48,11 @@ def run(target: str, transport: httpx2.AsyncBaseTransport | None, **settings: ob
     with tempfile.TemporaryDirectory() as folder:
         stored = Store(Path(folder) / "store.sqlite").begin(subject.identity())
         started = time.perf_counter()
-        run_conversations(make_cases(CASES, TURNS), subject, Plan(), on_finished=done.append, store=stored)
+        run_conversations(cases, subject, Plan(), on_finished=done.append, store=stored)
         seconds = time.perf_counter() - started
         stored.end(finished=True)
-    if len(done) != CASES or any(transcript.failure for transcript in done):
-        sys.exit("not every conversation came to its end")
+    if len(done) != len(cases) or any(transcript.failure for transcript in done):
+        raise RuntimeError("not every conversation came to its end")
     return seconds, subject
 
 
@@ -61,17 +65,21 @@ def report(what: str, seconds: float, ideal: float, goal: float | None) -> bool:
 
 
 def main() -> int:
-    run("m@http://in.process/v1", InProcess(0.0), concurrency=256)  # imports and first-use costs, not measured
+    count, turns = (int(number) for number in sys.argv[1:3] or (CASES, TURNS))
+    cases = make_cases(count, turns)
+    requests = count * turns * 2
+    path = turns + 1  # the replies one after the other, and the summary of the last
+    run(cases, "m@http://in.process/v1", InProcess(0.0), concurrency=256)  # imports and first-use costs, not measured
     held = []
-    seconds, _ = run("m@http://in.process/v1", InProcess(0.05), concurrency=256)
-    held.append(report("free concurrency, 50 ms in process", seconds, CRITICAL_PATH * 0.05, 1.3))
+    seconds, _ = run(cases, "m@http://in.process/v1", InProcess(0.05), concurrency=256)
+    held.append(report("free concurrency, 50 ms in process", seconds, path * 0.05, 1.3))
     with ChatServer(delay=0.5) as server:
-        seconds, _ = run(f"m@{server.url}", None, concurrency=256)
-        held.append(report("free concurrency, 500 ms over loopback", seconds, CRITICAL_PATH * 0.5, 1.3))
-    seconds, _ = run("m@http://in.process/v1", InProcess(0.05), concurrency=16)
-    held.append(report("limit of 16, 50 ms in process", seconds, REQUESTS / 16 * 0.05, 1.25))
-    seconds, subject = run("m@http://in.process/v1", InProcess(0.05))
-    report(f"adaptive start (8 to {int(subject.limiter.limit)})", seconds, CRITICAL_PATH * 0.05, None)
+        seconds, _ = run(cases, f"m@{server.url}", None, concurrency=256)
+        held.append(report("free concurrency, 500 ms over loopback", seconds, path * 0.5, 1.3))
+    seconds, _ = run(cases, "m@http://in.process/v1", InProcess(0.05), concurrency=16)
+    held.append(report("limit of 16, 50 ms in process", seconds, requests / 16 * 0.05, 1.25))
+    seconds, subject = run(cases, "m@http://in.process/v1", InProcess(0.05))
+    report(f"adaptive start (8 to {int(subject.limiter.limit)})", seconds, path * 0.05, None)
     print(f"scheduler: {sum(held)} of {len(held)} goals held")
     return 0 if all(held) else 1
 

@@ -1,4 +1,4 @@
-"""Speed of scoring one summary: python -m benchmarks.scoring
+"""Speed of scoring one summary: python -m benchmarks.scoring [BATCHES]
 
 Summaries of 150 words with 5 facts, against the original tiered matcher (exact, substring, Jaccard, negation window,
 with its precision loop) written anew from its description; growth of cost from 100 to 10,000 words; a 100 kB text of
@@ -30,6 +30,8 @@ from pytest_clinical_drift.scoring.summary_facts import score_turn, settled_fact
 
 FACTS_GOAL, TURNS_GOAL = 1_200, 1_000
 """Summaries per second and core."""
+BATCHES = 40
+"""Times that the summaries are scored; the fastest counts."""
 FACTS = [
     "panic disorder",
     "sertraline 50 mg once daily",
@@ -216,13 +218,14 @@ def seconds(text: str) -> float:
 
 
 def main() -> int:
+    batches = int(sys.argv[1]) if len(sys.argv) > 1 else BATCHES
     summaries = [summary_of(150, variant) + f" Reference {variant}." for variant in range(40)]
     turn, extended = whole_turn(), extended_gold()
     turn(summaries[0])
-    facts_alone = per_second(lambda summary: assess_retention(summary, FACTS), summaries, 40)
-    whole_turns = per_second(turn, summaries, 40)
-    theirs_alone = per_second(lambda summary: tiered(summary, FACTS), summaries[:10], 10)
-    their_turns = per_second(lambda summary: tiered_turn(summary, extended), summaries[:10], 5)
+    facts_alone = per_second(lambda summary: assess_retention(summary, FACTS), summaries, batches)
+    whole_turns = per_second(turn, summaries, batches)
+    theirs_alone = per_second(lambda summary: tiered(summary, FACTS), summaries[:10], max(1, batches // 4))
+    their_turns = per_second(lambda summary: tiered_turn(summary, extended), summaries[:10], max(1, batches // 8))
     ratio = whole_turns / their_turns
     print("summaries of 150 words, 5 facts")
     print(

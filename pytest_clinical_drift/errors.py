@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
-from importlib import resources
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-import yaml
+from pytest_clinical_drift.core.packaged import load_data
 
-_LONGEST, _MOST = 1000, 20
-"""Characters of a sentence that somebody is meant to read, and faults that are told at once."""
+_LONGEST = 1000
+"""Characters of one sentence."""
+_MOST = 20
+"""Faults of one file that are listed."""
 
 
 class DriftError(Exception):
@@ -27,12 +27,17 @@ class InputError(DriftError):
 
     def __str__(self) -> str:
         """Each on one line and harmless to a terminal: files, and what they hold, may be anybody's."""
-        more = [f"and {len(self.args) - _MOST} more"] if len(self.args) > _MOST else []
-        lines = []
-        for line in (*self.args[:_MOST], *more):
-            shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in " ".join(str(line).split()))
-            lines.append(shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…")
+        lines = [_harmless(line) for line in self.args[:_MOST]]
+        if len(self.args) > _MOST:
+            lines.append(f"and {len(self.args) - _MOST} more")
         return "\n".join(lines)
+
+
+def _harmless(line: object) -> str:
+    """One bounded line without control characters."""
+    text = " ".join(str(line).split())
+    shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
 
 
 class UnknownSetting(InputError):
@@ -128,7 +133,7 @@ class Failure:
         part = "the transcript in one message" if self.part == "single" else self.part
         place = ", ".join(filter(None, (turn, part)))
         after = f", after {self.attempts} attempts" if self.attempts > 1 else ""
-        text = coded_sentence("failures.yaml", self.code, self.values)
+        text = coded_sentence("failures", self.code, self.values)
         return f"{place}: {text}{after}" if place else f"{text}{after}"
 
 
@@ -136,13 +141,7 @@ def failure(code: FailureCode, **values: Any) -> Failure:
     return Failure(code, values)
 
 
-def coded_sentence(file: str, code: str, values: Mapping[str, Any]) -> str:
-    """The sentence that a file of `data/` has for a code."""
-    return _sentences(file)[code].format(**values)
-
-
-@cache
-def _sentences(file: str) -> dict[str, str]:
-    text = (resources.files("pytest_clinical_drift") / "data" / file).read_text(encoding="utf-8")
-    sentences: dict[str, str] = yaml.safe_load(text)
-    return sentences
+def coded_sentence(table: str, code: str, values: Mapping[str, Any]) -> str:
+    """The sentence for a code, from a table of `data/`."""
+    sentence: str = load_data(table)[code]
+    return sentence.format(**values)

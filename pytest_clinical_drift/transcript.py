@@ -3,18 +3,29 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
-from typing import Literal
 
 from pytest_clinical_drift.errors import Failure
 
-Role = Literal["system", "user", "assistant"]
-Purpose = Literal["dialogue", "summary", "single"]
-"""A reply, the summary after a turn, or the summary of the whole transcript given in one message."""
-
-
 CUT_OFF = ("length", "max_tokens", "model_length")
 """Finish reasons by which servers tell that the token limit cut a reply off."""
+
+
+class Role(StrEnum):
+    """Who speaks in a chat message."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+class Purpose(StrEnum):
+    """What a request is for: a reply, the summary after a turn, or one of the whole transcript in one message."""
+
+    DIALOGUE = "dialogue"
+    SUMMARY = "summary"
+    SINGLE = "single"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +36,7 @@ class Message:
     content: str
 
     def as_dict(self) -> dict[str, str]:
-        return {"role": self.role, "content": self.content}
+        return {"role": str(self.role), "content": self.content}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +49,15 @@ class Usage:
 
 def read_usage(usage: object) -> Usage:
     """The counts in a server's answer or a recording; anything but a count is unknown."""
-    counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")] if isinstance(usage, Mapping) else []
-    return Usage(*(n if isinstance(n, int) and not isinstance(n, bool) and n >= 0 else None for n in counts))
+    if not isinstance(usage, Mapping):
+        return Usage()
+    return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
+
+
+def _count(value: object) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        return None
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +79,8 @@ class Reply:
     """False where a recording holds summaries only: there was a reply once, it is not known."""
     reused_from: str | None = None
     """When a stored reply was first generated, if this is one."""
+    resumed: bool = False
+    """Whether this very run stored it, before it was interrupted: such a reply is not a reused one."""
     asked: bool = True
     """False where the schedule requests no summary after the turn: nothing is missing there."""
 
@@ -97,8 +117,12 @@ class Transcript:
     @property
     def replies(self) -> list[Reply]:
         """Everything that the model was asked for, in its order."""
-        asked = [reply for exchange in self.exchanges for reply in (exchange.reply, exchange.summary) if reply.asked]
-        return [*asked, *([self.single] if self.single is not None else [])]
+        asked: list[Reply] = []
+        for exchange in self.exchanges:
+            asked += [reply for reply in (exchange.reply, exchange.summary) if reply.asked]
+        if self.single is not None:
+            asked.append(self.single)
+        return asked
 
 
 def write_transcript(transcript: Transcript, folder: Path) -> Path:
@@ -106,13 +130,15 @@ def write_transcript(transcript: Transcript, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     suffix = f".{transcript.repeat}" if transcript.repeat else ""
     path = folder / f"{transcript.case_id}{suffix}.jsonl"
-    said: list[tuple[Exchange, Purpose, Reply]] = []
+    lines: list[str] = []
     for exchange in transcript.exchanges:
-        said += [(exchange, "dialogue", exchange.reply)] if exchange.reply.recorded else []
-        said += [(exchange, "summary", exchange.summary)] if exchange.summary.asked else []
+        if exchange.reply.recorded:
+            lines.append(_line(transcript, exchange, Purpose.DIALOGUE, exchange.reply))
+        if exchange.summary.asked:
+            lines.append(_line(transcript, exchange, Purpose.SUMMARY, exchange.summary))
     if transcript.single is not None:
-        said.append((transcript.exchanges[-1], "single", transcript.single))
-    path.write_text("".join(_line(transcript, *each) + "\n" for each in said), encoding="utf-8")
+        lines.append(_line(transcript, transcript.exchanges[-1], Purpose.SINGLE, transcript.single))
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path
 
 
@@ -128,7 +154,7 @@ def _line(transcript: Transcript, exchange: Exchange, variant: Purpose, reply: R
         "error_code": reply.error.code if reply.error else None,
         "reasoning": reply.reasoning or None,
         "truncated": reply.truncated,
-        "message": exchange.message if variant == "dialogue" else None,
+        "message": exchange.message if variant == Purpose.DIALOGUE else None,
         "prompt_tokens": reply.usage.prompt_tokens,
         "completion_tokens": reply.usage.completion_tokens,
     }

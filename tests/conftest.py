@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +22,7 @@ import polars  # noqa: F401
 import pytest
 import scipy.special
 import scipy.stats  # noqa: F401
+from assertions import AssertionCounter, counted_helpers
 from hypothesis import settings
 
 import pytest_clinical_drift
@@ -36,9 +39,16 @@ settings.load_profile("suite")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# the key of stored replies is not made in the home of whoever runs the suite, nor taken from their environment
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="clinical-drift-state-")
+atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
+os.environ.pop("CLINICAL_DRIFT_STORE_KEY", None)
+
 # a module that a test writes twice within a second would be taken from its old bytecode
 os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 sys.dont_write_bytecode = True
+
+pytest.register_assert_rewrite(*counted_helpers(Path(__file__).parent))
 
 COMPILE = """
 import importlib, pkgutil, pytest_clinical_drift
@@ -53,6 +63,12 @@ def test_everything():
         if module.name.rpartition(".")[2] not in ("generation", "kv_pool"):  # which load torch
             importlib.import_module(module.name)
 """
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where asserts stay as they are written (--assert=plain, as for mutants), nobody can count them."""
+    if config.getoption("assertmode") == "rewrite":
+        config.pluginmanager.register(AssertionCounter())
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -39,13 +39,16 @@ def mapping_of(messages: list[dict[str, str]]) -> dict[str, Any]:
     kind, wording = _kinds()[messages[0]["content"]]
     prompt = messages[1]["content"]
     texts = {
-        name.lower(): text for name, _, text in re.findall(r"\[\[(\w+) (\w+)\]\]\n(.*?)\n\[\[/\1 \2\]\]", prompt, re.S)
+        name.lower(): text
+        for name, _, text in re.findall(r"\[\[(\w+) (\w+)\]\]\n(.*?)\n\[\[/\1 \2\]\]", prompt, re.DOTALL)
     }
     last = prompt.rpartition("]]\n\n")[2]
-    turns = re.findall(r"^Turn (\d+)\. The model: (.*?)(?=\n\nTurn |\Z)", texts.get("turns", ""), re.M | re.S)
+    turns = re.findall(
+        r"^Turn (\d+)\. The model: (.*?)(?=\n\nTurn |\Z)", texts.get("turns", ""), re.MULTILINE | re.DOTALL
+    )
     point = re.search(r"(?:holds now|no longer holds): (.*?)\.(?:\n|$)", last)
-    demands = re.findall(r'^- id "(.+?)", (must not|must):', last, re.M)
-    facts = re.findall(r'^- id "(.+?)": (.*)$', last, re.M)
+    demands = re.findall(r'^- id "(.+?)", (must not|must):', last, re.MULTILINE)
+    facts = re.findall(r'^- id "(.+?)": (.*)$', last, re.MULTILINE)
     return {
         "kind": kind, "wording": wording, "case_id": "", "turn": 0, **texts,
         "facts": [{"fact": fact, "statement": statement} for fact, statement in facts],

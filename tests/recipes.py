@@ -15,7 +15,8 @@ import yaml
 CI = Path(__file__).parent.parent / "examples" / "ci"
 RECIPES = ("github-actions.yml", "gitlab-ci.yml")
 STAND_INS = ("sha256sum", "pip", "vllm", "curl", "timeout", "git", "pytest", "clinical-drift")
-GITHUB_VALUES = {"inputs.model": "org/model", "inputs.revision": "abc", "matrix.shard": "2"}
+COMMIT = "a" * 40
+GITHUB_VALUES = {"inputs.model": "org/model", "inputs.revision": COMMIT, "matrix.shard": "2"}
 
 
 def recipe(name: str) -> dict[str, Any]:
@@ -94,8 +95,8 @@ def run_job(
     output.write_text("", encoding="utf-8")
     around = {
         **os.environ, "PATH": f"{stand_ins}:{os.environ['PATH']}", "CALLS": str(calls), "GITHUB_OUTPUT": str(output),
-        "CI_NODE_INDEX": "2", "CI_NODE_TOTAL": "4", "CANDIDATE": "org/model", "REVISION": "abc",
-        "JUDGE": "server:reader@https://judge/v1", "JUDGE_REVISION": "one", **values,
+        "CI_NODE_INDEX": "2", "CI_NODE_TOTAL": "4", "CANDIDATE": "org/model", "REVISION": COMMIT,
+        "JUDGE": "server:reader@https://judge/v1", "JUDGE_REVISION": COMMIT, **values,
     }  # fmt: skip
     code = 0
     for key, text in scripts(name, shard=shard):

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.cli import main
+from pytest_clinical_drift.core.packaged import bundled
 
 
 def record(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -126,17 +127,37 @@ def test_every_code_has_its_sentence() -> None:
     assert macros - {"finished", "named", "wrong"} == {code.value for code in ReasonCode} - {ReasonCode.FIGURE.value}
 
 
-def test_every_code_says_which_values_come_with_it() -> None:
-    """The names in its docstring are those that its macro takes."""
+def comments_on_codes() -> dict[str, str]:
+    """What the source says of each code: at the end of its line, and in the lines of comment right above it."""
+    found: dict[str, str] = {}
+    above = ""
+    for line in inspect.getsource(ReasonCode).splitlines():
+        code, _, comment = line.strip().partition("#")
+        if code:
+            found[code.partition(" = ")[0]] = f"{above} {comment}"
+            above = ""
+        else:
+            above = f"{above} {comment}" if comment else ""
+    return {code.value: found[code.name] for code in ReasonCode}
+
+
+@pytest.mark.parametrize("code", [code for code in ReasonCode if code is not ReasonCode.FIGURE])
+def test_every_code_says_which_values_come_with_it(code: ReasonCode) -> None:
+    """The names in the comment on a code are those that its macro takes."""
     source = (PACKAGE / "data" / "templates" / TEMPLATE).read_text(encoding="utf-8")
-    wanted = {m.name: [arg.name for arg in m.args] for m in environment().parse(source).find_all(nodes.Macro)}
-    tree = ast.parse(inspect.getsource(ReasonCode)).body[0]
-    assert isinstance(tree, ast.ClassDef)
-    for code, told in zip(tree.body, [*tree.body[1:], None], strict=True):
-        if isinstance(code, ast.Assign) and isinstance(code.value, ast.Constant) and code.value.value in wanted:
-            text = told.value.value if isinstance(told, ast.Expr) and isinstance(told.value, ast.Constant) else ""
-            for name in wanted[code.value.value]:
-                assert name in str(text), f"{code.value.value}: {name}"
+    macros = {macro.name: macro for macro in environment().parse(source).find_all(nodes.Macro)}
+    told = set(re.findall(r"\w+", comments_on_codes()[code.value]))
+    taken = {argument.name for argument in macros[code.value].args}
+    assert taken - told == set()
+
+
+def test_comments_on_codes_are_found() -> None:
+    comments = comments_on_codes()
+    assert comments["severe_open"].split() == ["cases"]
+    assert comments["no_scorer"].split() == []
+    assert "canaries: inserted faults among what was not answered" in comments["judge_outage"]
+    assert "CASES" not in comments["judge_outage"]
+    assert len(comments) == len(ReasonCode)
 
 
 def test_every_metric_has_words_and_limits() -> None:

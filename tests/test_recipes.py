@@ -14,6 +14,8 @@ from jsonschema.validators import validator_for
 from recipes import CI, RECIPES, commands, jobs, recipe, run_job, write_stand_ins
 
 from pytest_clinical_drift.cli import make_parser
+from pytest_clinical_drift.conversation.seals import KEY_VARIABLE
+from pytest_clinical_drift.subjects.base import is_digest
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
 
@@ -56,6 +58,21 @@ def test_pytest_gets_options_that_exist(name: str, known_options: str) -> None:
     assert {"--model", "--drift-judge", "--drift-thresholds", "--drift-shard"} <= options
     assert "calibration=calibration/reader.json" in arguments
     assert not [option for option in options if not re.search(rf"{option}\b", known_options)]
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_what_is_reused_is_proven(name: str, tmp_path: Path, stand_ins: Path) -> None:
+    """No shipped revision can move; a store under version control ends the shard; a key seals the cache."""
+    data = recipe(name)
+    shipped = str((data.get("env") or data["variables"])["JUDGE_REVISION"])
+    assert is_digest(shipped)
+    assert KEY_VARIABLE in (CI / name).read_text(encoding="utf-8")
+    given = data["variables"]["REVISION"]["value"] if "variables" in data else ""
+    assert given == ""  # whoever starts the pipeline names the commit
+    (stand_ins / "git").write_text('#!/bin/sh\n[ "$1" = ls-files ] && echo .clinical-drift/store.sqlite\n', "utf-8")
+    code, calls, _ = run_job(name, "shard", tmp_path, stand_ins)
+    assert code == 1
+    assert "pytest" not in calls
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -37,7 +37,7 @@ def test_the_shipped_schema_is_up_to_date(maker: ModuleType) -> None:
 
 def test_page_lists_the_fields_that_a_run_writes(maker: ModuleType, pytester: pytest.Pytester) -> None:
     """Every key of a real results file and its manifest has its line, and no line is about a key that is not there."""
-    case = sorted(bundled_cases().iterdir())[0]
+    case = min(bundled_cases().iterdir())
     result = pytester.runpytest("--model", "control:steady", "--drift-cases", str(case))
     assert result.ret == 0, result.stdout.str()
     record = json.loads((pytester.path / "results" / "control-steady" / "study_c_results.json").read_text("utf-8"))

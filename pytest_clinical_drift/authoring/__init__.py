@@ -1,16 +1,25 @@
 """For those who write cases: checks of their quality, and target plans for those that lack one."""
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from enum import StrEnum
+from typing import NamedTuple
 
 from pytest_clinical_drift.cases.faults import Location
+
+
+class Level(StrEnum):
+    """How much a remark weighs."""
+
+    ERROR = "error"
+    """The case is unfit as a test."""
+    WARNING = "warning"
+    """It deserves a second look and may be right."""
 
 
 class Remark(NamedTuple):
     """One thing to mend."""
 
-    level: Literal["error", "warning"]
-    """error: the case is unfit as a test; warning: it deserves a second look and may be right."""
+    level: Level
     place: str
     """Field, fact id or turn."""
     text: str
@@ -21,3 +30,11 @@ class Remark(NamedTuple):
 
 
 Remarks = Iterator[Remark]
+
+
+def warning(place: str, text: str, location: Location = ()) -> Remark:
+    return Remark(Level.WARNING, place, text, location=location)
+
+
+def error(place: str, text: str, location: Location = ()) -> Remark:
+    return Remark(Level.ERROR, place, text, location=location)

@@ -4,12 +4,12 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, zip_longest
+from itertools import chain, filterfalse, zip_longest
 from typing import NamedTuple
 
-from pytest_clinical_drift.cases.entries import Expectation
-from pytest_clinical_drift.cases.interludes import Thread
-from pytest_clinical_drift.cases.model import Case, Turn, facts_of, spoken
+from pytest_clinical_drift.cases.entries import CriticalEntity, Expectation, FactKind, Turn
+from pytest_clinical_drift.cases.interludes import Thread, ThreadType
+from pytest_clinical_drift.cases.model import Case, facts_of, spoken
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities import content_stems
 from pytest_clinical_drift.evidence.quantities.amounts import amounts
@@ -18,13 +18,14 @@ from pytest_clinical_drift.evidence.terms.lexicon import CLINICAL_KINDS, find_te
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, MEASURE, Concept, load_vocabulary
 from pytest_clinical_drift.metrics import SEED
 
-_REACTIONS = ("allergy", "intolerance")
+_REACTIONS = (FactKind.ALLERGY, FactKind.INTOLERANCE)
 _NAME = re.compile(r"\b[^\W\d_][\w'’-]{2,}")
 _OPENING = re.compile(r"(?:(?:[A-Z]\w{1,3}\.? )?[A-Z][\w'’-]+ ?)+")
 """The name with which a patient's record opens."""
 _TIME = "time"
 """Seven days are not an entry of a case: everybody has them."""
-_TYPES = ("interference", "neutral", "pasted")
+_TYPES = (ThreadType.INTERFERENCE, ThreadType.NEUTRAL, ThreadType.PASTED)
+"""The order in which threads are used."""
 _BEFORE_LATE = 10
 """Messages on other matters between the late question and the case's own turn before it."""
 _THREADS_AFTER_LATE = 40
@@ -41,7 +42,8 @@ class _Named(NamedTuple):
         return frozenset(concept.id for concept in self.concepts if concept.kind in kinds)
 
     def classes(self) -> frozenset[str]:
-        return frozenset(str(name) for concept in self.concepts for name in concept.data.get("classes", ()))
+        listed = (concept.data.get("classes", ()) for concept in self.concepts)
+        return frozenset(map(str, chain.from_iterable(listed)))
 
 
 def stretch(case: Case, turns: int, bank: Sequence[Thread], seed: int = SEED) -> Case:
@@ -61,26 +63,43 @@ def stretch(case: Case, turns: int, bank: Sequence[Thread], seed: int = SEED) ->
     if not gaps:
         covered = "`tight` covers every turn, so no interlude can be inserted"
         raise InputError(f"--drift-turns {turns}: case {case.id}: {covered}")
-    fits, shared, interferes = spares(case), shares_medicine(case), near(case)
     dice = random.Random(f"{seed} {case.id}")
-    by_type = []
-    for kind in _TYPES:
-        some = sorted((thread for thread in bank if thread.type == kind and fits(thread)), key=lambda thread: thread.id)
-        dice.shuffle(some)
-        by_type.append(sorted((thread for thread in some if not shared(thread)), key=lambda one: not interferes(one)))
-    missing = turns - own - (case.late is not None)
-    parts: list[list[Turn]] = []
-    for thread in filter(None, chain.from_iterable(zip_longest(*by_type))):
-        if not missing:
-            break
-        said, about = thread.messages[:missing], interferes(thread)
-        parts.append([Turn(turn=1, message=text, interlude=thread.id, interferes=about) for text in said])
-        missing -= len(said)
+    threads = _in_order_of_use(case, bank, dice)
+    parts, missing = _filled(threads, turns - own - (case.late is not None), near(case))
     if missing:
         fitting = f"the interludes that fit the case {case.id} fill {turns - missing} turns"
         raise InputError(f"--drift-turns {turns}: {fitting}; write fewer turns or give more with --drift-interludes")
     dice.shuffle(parts)
     return _renumbered(case, _spread(parts, gaps, case, late_ends_gap=turns > _THREADS_AFTER_LATE))
+
+
+def _in_order_of_use(case: Case, bank: Sequence[Thread], dice: random.Random) -> list[Thread]:
+    """The threads that suit the case, one of each type in turn, those near to its facts first."""
+    fits = spares(case)
+    shared = shares_medicine(case)
+    interferes = near(case)
+    by_type = []
+    for kind in _TYPES:
+        some = [thread for thread in bank if thread.type == kind and fits(thread)]
+        some.sort(key=lambda thread: thread.id)
+        dice.shuffle(some)
+        by_type.append(sorted(filterfalse(shared, some), key=lambda thread: not interferes(thread)))
+    return [thread for thread in chain.from_iterable(zip_longest(*by_type)) if thread is not None]
+
+
+def _filled(
+    threads: Sequence[Thread], missing: int, interferes: Callable[[Thread], tuple[str, ...]]
+) -> tuple[list[list[Turn]], int]:
+    """So many turns out of threads, each used whole but the last, and how many turns are still missing."""
+    parts: list[list[Turn]] = []
+    for thread in threads:
+        if not missing:
+            break
+        messages = thread.messages[:missing]
+        about = interferes(thread)
+        parts.append([Turn(turn=1, message=text, interlude=thread.id, interferes=about) for text in messages])
+        missing -= len(messages)
+    return parts, missing
 
 
 def _spread(parts: list[list[Turn]], gaps: Sequence[int], case: Case, *, late_ends_gap: bool) -> dict[int, list[Turn]]:
@@ -90,9 +109,11 @@ def _spread(parts: list[list[Turn]], gaps: Sequence[int], case: Case, *, late_en
     while case.late is not None and parts and len(last_gap) < _BEFORE_LATE:
         last_gap += parts.pop()
     place = len(last_gap)
-    total, done = sum(map(len, parts)), 0
+    total = sum(map(len, parts))
+    done = 0
     for part in parts:
-        filled[gaps[int((done + len(part) / 2) / total * len(gaps))]] += part
+        middle = done + len(part) / 2
+        filled[gaps[int(middle / total * len(gaps))]] += part
         done += len(part)
     if case.late is not None:
         asked = Turn(turn=1, message=case.late.message, expect=case.late.expect)
@@ -114,7 +135,8 @@ def _renumbered(case: Case, filled: Mapping[int, list[Turn]]) -> Case:
 
     numbered = []
     for number, turn in enumerate(turns, start=1):
-        must, must_not = (tuple(map(moved, wishes)) for wishes in (turn.expect.must, turn.expect.must_not))
+        must = tuple(map(moved, turn.expect.must))
+        must_not = tuple(map(moved, turn.expect.must_not))
         expect = turn.expect.model_copy(update={"must": must, "must_not": must_not})
         numbered.append(turn.model_copy(update={"turn": number, "expect": expect}))
     tight = tuple((places[first], places[last]) for first, last in case.tight)
@@ -130,42 +152,88 @@ def shares_medicine(case: Case) -> Callable[[Thread], bool]:
     return lambda thread: not said.isdisjoint(_named(*thread.messages, *thread.entries).ids(DRUG))
 
 
+class _Own(NamedTuple):
+    """What an interlude of the case leaves alone."""
+
+    named: _Named
+    """By facts, changes, what is forbidden and what is demanded."""
+    refused: frozenset[str]
+    """Medicines and classes that are forbidden, or that the patient reacts to."""
+    patient: frozenset[str]
+    """Words of the patient's name."""
+    capitalised: frozenset[str]
+    """Capitalised words of the whole case."""
+    wordings: tuple[frozenset[str], ...]
+    """Stems of each statement."""
+
+
+def _own(case: Case) -> _Own:
+    facts = [fact for fact, _ in facts_of(case)]
+    entries = [entry for _, _, entry in spoken(case)]
+    forbidden = [*chain.from_iterable(fact.forbids for fact in facts)]
+    demanded: list[str] = []
+    for entry in entries:
+        forbidden += [wish.text for wish in entry.expect.must_not]
+        demanded += [wish.text for wish in entry.expect.must]
+    statements = [*_told(case), *forbidden, *demanded]
+    reactions = [fact.text for fact in facts if fact.kind in _REACTIONS]
+    opening = _OPENING.match(case.patient_summary)
+    return _Own(
+        named=_named(*statements),
+        refused=_named(*forbidden, *reactions).ids(DRUG, DRUG_CLASS),
+        patient=_capitalised(opening.group()) if opening else frozenset(),
+        capitalised=_capitalised(" ".join((case.patient_summary, *statements, *(entry.message for entry in entries)))),
+        wordings=tuple(filter(None, map(content_stems, statements))),
+    )
+
+
+def _told(case: Case) -> list[str]:
+    """What facts and their changes say."""
+    texts: list[str] = []
+    for fact, _ in facts_of(case):
+        texts += [fact.text, *fact.aliases]
+    for turn in case.turns:
+        texts += [update.becomes for update in turn.updates if update.becomes]
+    return texts
+
+
 def spares(case: Case) -> Callable[[Thread], bool]:
     """Whether a thread leaves the case alone: it names nothing of its facts, of what is forbidden or demanded.
 
     A medicine of the same class, or the same kind of result with another value, is not an entry of the case, unless
     the class is forbidden or the patient reacts to it.
     """
-    facts, entries = [fact for fact, _ in facts_of(case)], [entry for _, _, entry in spoken(case)]
-    changes = [update.becomes for turn in case.turns for update in turn.updates if update.becomes]
-    forbidden = [name for fact in facts for name in fact.forbids]
-    forbidden += [wish.text for entry in entries for wish in entry.expect.must_not]
-    demanded = [wish.text for entry in entries for wish in entry.expect.must]
-    statements = [*(text for fact in facts for text in (fact.text, *fact.aliases)), *changes, *forbidden, *demanded]
-    own = _named(*statements)
-    reactions = [fact.text for fact in facts if fact.kind in _REACTIONS]
-    refused = _named(*forbidden, *reactions).ids(DRUG, DRUG_CLASS)
-    opening = _OPENING.match(case.patient_summary)
-    patient = _capitalised(opening.group()) if opening else frozenset()
-    said = _capitalised(" ".join((case.patient_summary, *statements, *(entry.message for entry in entries))))
-    wordings = [stems for text in statements if (stems := content_stems(text))]
-    words = load_vocabulary("word_sets")["interludes"]
+    own = _own(case)
+    return lambda thread: _names_nothing_of(own, thread) and _is_about_others(own, thread) and _is_new(own, thread)
 
-    def leaves_alone(thread: Thread) -> bool:
-        named = _named(*thread.messages, *thread.entries)
-        # a measure says something by itself only with its value
-        shared = [concept for concept in named.concepts & own.concepts if concept.kind != MEASURE]
-        people = {name for name in _capitalised(thread.person or "") if name.lower() not in words["titles"]}
-        return (
-            all(concept.id in words["generic"] for concept in shared)
-            and named.values.isdisjoint(own.values)
-            and not any(concept.ancestors & refused or concept.id in refused for concept in named.concepts)
-            and people.isdisjoint(said)
-            and patient.isdisjoint(_capitalised(" ".join(thread.messages)))
-            and not any(stems <= held for stems in wordings for held in map(content_stems, thread.messages))
-        )
 
-    return leaves_alone
+def _names_nothing_of(own: _Own, thread: Thread) -> bool:
+    """The thread shares only generic concepts with the case, no value and nothing that is refused."""
+    named = _named(*thread.messages, *thread.entries)
+    generic = load_vocabulary("word_sets")["interludes"]["generic"]
+    # a measure says something by itself only with its value
+    shared = [concept for concept in named.concepts & own.named.concepts if concept.kind != MEASURE]
+    if not all(concept.id in generic for concept in shared):
+        return False
+    refused = any(concept.ancestors & own.refused or concept.id in own.refused for concept in named.concepts)
+    return not refused and named.values.isdisjoint(own.named.values)
+
+
+def _is_about_others(own: _Own, thread: Thread) -> bool:
+    """The thread's person is not named in the case, and the patient is not named in the thread."""
+    titles = load_vocabulary("word_sets")["interludes"]["titles"]
+    people = {name for name in _capitalised(thread.person or "") if name.lower() not in titles}
+    mentioned = _capitalised(" ".join(thread.messages))
+    return people.isdisjoint(own.capitalised) and own.patient.isdisjoint(mentioned)
+
+
+def _is_new(own: _Own, thread: Thread) -> bool:
+    """No message of the thread has all the words of a statement of the case."""
+    for message in thread.messages:
+        stems = content_stems(message)
+        if any(wording <= stems for wording in own.wordings):
+            return False
+    return True
 
 
 def near(case: Case) -> Callable[[Thread], tuple[str, ...]]:
@@ -173,24 +241,26 @@ def near(case: Case) -> Callable[[Thread], tuple[str, ...]]:
     facts = [(fact, _named(fact.text, *fact.aliases)) for fact, _ in facts_of(case)]
 
     def mistaken(thread: Thread) -> tuple[str, ...]:
-        if thread.type != "interference":
+        if thread.type != ThreadType.INTERFERENCE:
             return ()
         entries = _named(*thread.entries)
-        allergy = any(word in entry.lower() for entry in thread.entries for word in _REACTIONS)
-        return tuple(
-            fact.id
-            for fact, named in facts
-            if entries.classes() & named.classes()
-            or entries.ids(MEASURE) & named.ids(MEASURE)
-            or (allergy and fact.kind in _REACTIONS)
-        )
+        told = " ".join(thread.entries).lower()
+        allergy = any(word in told for word in _REACTIONS)
+
+        def is_near(fact: CriticalEntity, named: _Named) -> bool:
+            if allergy and fact.kind in _REACTIONS:
+                return True
+            return bool(entries.classes() & named.classes() or entries.ids(MEASURE) & named.ids(MEASURE))
+
+        return tuple(fact.id for fact, named in facts if is_near(fact, named))
 
     return mistaken
 
 
 @lru_cache(maxsize=4096)
 def _named(*texts: str) -> _Named:
-    concepts, values = set(), set()
+    concepts: set[Concept] = set()
+    values: set[str] = set()
     for text in texts:
         found = {term.concept for term in find_terms(text) if term.concept.kind in CLINICAL_KINDS}
         concepts |= found

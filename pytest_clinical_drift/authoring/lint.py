@@ -3,14 +3,16 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
+from typing import NamedTuple
 
 from tabulate import tabulate
 
-from pytest_clinical_drift.authoring import Remark, Remarks, facts, replies
+from pytest_clinical_drift.authoring import Level, Remark, Remarks, facts, replies
 from pytest_clinical_drift.cases.files import readable_cases
 from pytest_clinical_drift.cases.model import Case, spoken
+from pytest_clinical_drift.core.text import counted
 
 _CHECKS: tuple[Callable[[Case], Remarks], ...] = (
     facts.sizes,
@@ -25,9 +27,12 @@ _CHECKS: tuple[Callable[[Case], Remarks], ...] = (
 )
 SCHEMA = "schema"
 """Place of remarks on files that are not cases."""
-_WARNED, _REFUSED = 0.4, 0.6
-"""Similarity from which a pair is warned of, and from which it is an error: copies with other names and drugs reach
-0.8, independent cases and summaries stay below 0.1, single messages ("increased to … once daily") below 0.35."""
+_MESSAGES = "messages"
+_WARNED = 0.4
+"""Similarity from which a pair is warned of: independent cases and summaries stay below 0.1, single messages
+("increased to … once daily") below 0.35."""
+_REFUSED = 0.6
+"""Similarity from which it is an error: copies with other names and drugs reach 0.8."""
 _PHRASE = 3
 """Words of the phrases by which two texts are compared."""
 _SHORTEST = 8
@@ -37,37 +42,69 @@ _COMMONPLACE = 20
 
 
 def lint_case(case: Case) -> list[Remark]:
-    return [remark._replace(case_id=case.id) for check in _CHECKS for remark in check(case)]
+    remarks = chain.from_iterable(check(case) for check in _CHECKS)
+    return [remark._replace(case_id=case.id) for remark in remarks]
 
 
-def lint_cases(cases: Sequence[Case]) -> tuple[list[Remark], dict[str, tuple[float, str, str]]]:
+class Compared(NamedTuple):
+    """A text that no other text may resemble, and where it stands."""
+
+    case_id: str
+    place: str
+    text: str
+
+
+class Nearest(NamedTuple):
+    """The two most similar texts of a sort."""
+
+    similarity: float
+    first: str
+    second: str
+
+
+def lint_cases(cases: Sequence[Case]) -> tuple[list[Remark], dict[str, Nearest]]:
     """Remarks on cases and on pairs that are too alike; of each sort the most similar pair, with its similarity."""
-    remarks = [remark for case in cases for remark in lint_case(case)]
+    remarks = list(chain.from_iterable(map(lint_case, cases)))
+    remarks += _shared_personas(cases)
+    nearest: dict[str, Nearest] = {}
+    for what, texts in _compared(cases).items():
+        names = [f"{one.case_id} {one.place}" if what == _MESSAGES else one.case_id for one in texts]
+        pairs = similarities([one.text for one in texts])
+        for first, second, similarity in pairs:
+            if similarity >= _WARNED:
+                level = Level.ERROR if similarity >= _REFUSED else Level.WARNING
+                text = f"{similarity:.2f} similar to {names[second]}: not independent"
+                remarks.append(Remark(level, texts[first].place, text, texts[first].case_id))
+        if pairs:
+            first, second, similarity = pairs[0]
+            nearest[what] = Nearest(similarity, names[first], names[second])
+    return remarks, nearest
+
+
+def _compared(cases: Sequence[Case]) -> dict[str, list[Compared]]:
+    """The texts of each sort that are compared with each other."""
+    messages: list[Compared] = []
+    for case in cases:
+        messages += [Compared(case.id, place, entry.message) for place, _, entry in spoken(case)]
+    return {
+        "cases": [Compared(case.id, "case", _whole_text(case)) for case in cases],
+        "patient summaries": [Compared(case.id, "patient_summary", case.patient_summary) for case in cases],
+        _MESSAGES: messages,
+    }
+
+
+def _whole_text(case: Case) -> str:
+    return " ".join((case.patient_summary, *(turn.message for turn in case.turns)))
+
+
+def _shared_personas(cases: Sequence[Case]) -> Remarks:
+    """Two cases about one persona, which count as one, unless a cluster says so."""
     personas: dict[str, str] = {}
     for case in cases:
         if case.persona_id in personas and case.cluster is None:
             text = f"shares its persona with {personas[case.persona_id]}: the two count as one"
-            remarks.append(Remark("warning", "persona_id", text, case.id))
+            yield Remark(Level.WARNING, "persona_id", text, case.id)
         personas.setdefault(case.persona_id, case.id)
-    whole = [" ".join((case.patient_summary, *(turn.message for turn in case.turns))) for case in cases]
-    compared = {
-        "cases": [(case.id, "case", text) for case, text in zip(cases, whole, strict=True)],
-        "patient summaries": [(case.id, "patient_summary", case.patient_summary) for case in cases],
-        "messages": [(case.id, place, entry.message) for case in cases for place, _, entry in spoken(case)],
-    }
-    nearest = {}
-    for what, texts in compared.items():
-        pairs = similarities([text for _, _, text in texts])
-        names = [f"{case_id} {place}" if what == "messages" else case_id for case_id, place, _ in texts]
-        for first, second, similarity in pairs:
-            if similarity >= _WARNED:
-                case_id, place, _ = texts[first]
-                text = f"{similarity:.2f} similar to {names[second]}: not independent"
-                remarks.append(Remark("error" if similarity >= _REFUSED else "warning", place, text, case_id))
-        if pairs:
-            first, second, similarity = pairs[0]
-            nearest[what] = similarity, names[first], names[second]
-    return remarks, nearest
 
 
 def lint_path(path: Path) -> tuple[list[Remark], str]:
@@ -76,17 +113,22 @@ def lint_path(path: Path) -> tuple[list[Remark], str]:
     In text: a table, errors first, each case together; the most similar pairs; the counts.
     """
     cases, faults = readable_cases(path)
-    broken = [Remark("error", SCHEMA, text, name) for name, fault in faults for text in str(fault).splitlines()]
+    broken: list[Remark] = []
+    for name, fault in faults:
+        broken += [Remark(Level.ERROR, SCHEMA, text, name) for text in str(fault).splitlines()]
     remarks, nearest = lint_cases(cases)
-    remarks = sorted(broken + remarks, key=lambda remark: (remark.level != "error", remark.case_id))
+    remarks = sorted(broken + remarks, key=lambda remark: (remark.level != Level.ERROR, remark.case_id))
     rows = [(remark.level, remark.case_id, remark.place, remark.text) for remark in remarks]
     table = tabulate(rows, headers=("", "case", "where", "what"), tablefmt="simple", disable_numparse=True)
-    errors = sum(remark.level == "error" for remark in remarks)
-    counts = ((len(cases), "case"), (errors, "error"), (len(remarks) - errors, "warning"))
+    errors = sum(remark.level == Level.ERROR for remark in remarks)
+    counts = (counted(len(cases), "case"), counted(errors, "error"), counted(len(remarks) - errors, "warning"))
     lines = [
         table if remarks else "no problems found",
-        *(f"largest similarity of two {what}: {share:.2f} ({a}, {b})" for what, (share, a, b) in nearest.items()),
-        ", ".join(f"{number} {what}{'' if number == 1 else 's'}" for number, what in counts),
+        *(
+            f"largest similarity of two {what}: {pair.similarity:.2f} ({pair.first}, {pair.second})"
+            for what, pair in nearest.items()
+        ),
+        ", ".join(counts),
     ]
     return remarks, "\n".join(lines)
 

@@ -10,22 +10,19 @@ from __future__ import annotations
 import json
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
+from pytest_clinical_drift.cases.entries import FactKind
 from pytest_clinical_drift.cases.faults import first_fault
-from pytest_clinical_drift.cases.files import (
-    case_files,
-    numbered_lines,
-    parse_data,
-    read_cases,
-    read_text,
-    write_atomically,
-)
+from pytest_clinical_drift.cases.files import case_files, read_cases
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
+from pytest_clinical_drift.core.files import numbered_lines, read_text, write_atomically
+from pytest_clinical_drift.core.parsing import parse_data
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.facts.fact import parse_fact
 from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, DRUG_CLASS, load_vocabulary
@@ -39,6 +36,8 @@ _MOST_SENTENCES = 6
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _WORDS = range(5, 81)
 """Fragments and run-on paragraphs mislead an inference model."""
+_AVOID = "avoid"
+_BACKGROUND = "background"
 _FRAME_KINDS = {"medication": "medication", "measured": "measurement", "allergy": "allergy", "stated": "diagnosis"}
 
 
@@ -76,16 +75,20 @@ def make_plans(
     by_row = {str(row.row): row for row in reasoning}
     plans = []
     for case in cases:
-        named = [by_case.get(case.id), *(by_row.get(str(name)) for name in (linked or {}).get(case.id, ()))]
+        if case.target_plan:
+            continue
+        named = [by_case.get(case.id)]
+        named += [by_row.get(str(name)) for name in (linked or {}).get(case.id, ())]
         row = next(filter(None, named), None)
-        if not case.target_plan:
-            plans.append((row and verify and classify(case.id, row, verify)) or synthesise(case))
+        plan = classify(case.id, row, verify) if row is not None and verify is not None else None
+        plans.append(plan or synthesise(case))
     return plans
 
 
 def write_plans(plans: Sequence[Plan], file: Path, *, verifier: str | None = None) -> None:
     """Write `target_plans.json`, with the original's fields; equal plans give an equal file."""
-    counts = {source: sum(plan.source == source for plan in plans) for source in ("rules", "linked")}
+    by_source = Counter(plan.source for plan in plans)
+    counts = {source: by_source[source] for source in ("rules", "linked")}
     entries = {
         plan.case_id: {
             "plan": plan.text,
@@ -160,32 +163,55 @@ def links(cases: Path) -> dict[str, list[int | str]]:
     for file in [cases] if cases.is_file() else sorted(cases.rglob("*.json")):
         data = parse_data(file, read_text(file))
         entries = data.get("cases", [data]) if isinstance(data, dict) else data
-        for entry in entries if isinstance(entries, list) else ():
+        if not isinstance(entries, list):
+            continue
+        for entry in entries:
             metadata = entry.get("metadata") if isinstance(entry, dict) else None
             if isinstance(metadata, dict) and isinstance(metadata.get("source_openr1_ids"), list):
                 rows_of[str(entry.get("id"))] = metadata["source_openr1_ids"]
     return rows_of
 
 
+class _Pair(NamedTuple):
+    """What the verifier is shown."""
+
+    sentence: str
+    hypothesis: str
+
+
 def classify(case_id: str, reasoning: Reasoning, verify: Verifier) -> Plan | None:
     """The plan of the components that the reasoning holds; None when the verifier confirms none."""
-    tidy = (" ".join(sentence.split()) for sentence in _SENTENCE.split(reasoning.text))
-    sentences = list(dict.fromkeys(sentence for sentence in tidy if len(sentence.split()) in _WORDS))
-    parts, pairs = load_vocabulary("plan_components")["linked"], []
+    sentences = _sentences(reasoning.text)
+    parts = load_vocabulary("plan_components")["linked"]
+    pairs: list[_Pair] = []
     for part in parts:
-        cues = [rf"(?<![^\W\d_]){re.escape(cue)}" for cue in part["cues"]]  # words may begin with them
-        found = {text: sum(re.search(cue, text, re.IGNORECASE) is not None for cue in cues) for text in sentences}
-        likely = sorted(filter(found.get, found), key=found.__getitem__, reverse=True)
-        pairs += [(text, part["hypothesis"]) for text in likely[:_MOST_SENTENCES]]
-    scored = sorted(zip(verify(pairs), pairs, strict=True), key=lambda pair: -pair[0])
-    texts, components = [], []
+        pairs += [_Pair(sentence, part["hypothesis"]) for sentence in _likely(sentences, part["cues"])]
+    scored = sorted(zip(verify(pairs), pairs, strict=True), key=lambda scored: -scored[0])
+    texts: list[str] = []
+    components: list[Component] = []
     for part in parts:
-        matching = [(p, sentence) for p, (sentence, said) in scored if said == part["hypothesis"] and p >= THRESHOLD]
+        matching = [(p, pair) for p, pair in scored if pair.hypothesis == part["hypothesis"] and p >= THRESHOLD]
         if matching:
             texts.append(part["sentence"])
-            evidence = tuple(sentence for _, sentence in matching)
+            evidence = tuple(pair.sentence for _, pair in matching)
             components.append(Component(part["id"], evidence, round(matching[0][0], 4)))
-    return Plan(case_id, " ".join(texts), tuple(components), reasoning.row) if components else None
+    if not components:
+        return None
+    return Plan(case_id, " ".join(texts), tuple(components), reasoning.row)
+
+
+def _sentences(text: str) -> list[str]:
+    """The different sentences of a usual length, in their order."""
+    tidy = [" ".join(sentence.split()) for sentence in _SENTENCE.split(text)]
+    return list(dict.fromkeys(sentence for sentence in tidy if len(sentence.split()) in _WORDS))
+
+
+def _likely(sentences: Sequence[str], cues: Sequence[str]) -> list[str]:
+    """Sentences with the most cues, the best first; words may begin with a cue."""
+    patterns = [re.compile(rf"(?<![^\W\d_]){re.escape(cue)}", re.IGNORECASE) for cue in cues]
+    found = {sentence: sum(bool(pattern.search(sentence)) for pattern in patterns) for sentence in sentences}
+    likely = [sentence for sentence in sentences if found[sentence]]
+    return sorted(likely, key=found.__getitem__, reverse=True)[:_MOST_SENTENCES]
 
 
 # ---- by rules
@@ -195,35 +221,43 @@ def synthesise(case: Case) -> Plan:
     """The plan that follows from what is true of the patient at the end of the case."""
     facts = [state.fact for state in facts_at(case, len(case.turns)) if not state.ended]
     words = load_vocabulary("plan_components")
-    sentences, components = [], []
+    sentences: list[str] = []
+    components: list[Component] = []
     for rule in words["rules"]:
-        name, chosen = rule["id"], [fact for fact in facts if _belongs(rule, fact)]
-        texts = [
-            f"{', '.join(fact.forbids)} (because of {fact.text})" if fact.forbids and name == "avoid" else fact.text
-            for fact in chosen
-        ]
+        chosen = [fact for fact in facts if _belongs(rule, fact)]
         if chosen:
-            sentences.append(rule["sentence"].format(facts="; ".join(dict.fromkeys(texts))))
-            components.append(Component(name, tuple(fact.text for fact in chosen)))
+            texts = dict.fromkeys(_as_planned(rule["id"], fact) for fact in chosen)
+            sentences.append(rule["sentence"].format(facts="; ".join(texts)))
+            components.append(Component(rule["id"], tuple(fact.text for fact in chosen)))
     for closing in words["closing"]:
         sentences.append(closing["sentence"])
         components.append(Component(closing["id"], ()))
     return Plan(case.id, " ".join(sentences), tuple(components))
 
 
-def _belongs(rule: Mapping[str, Any], fact: CriticalEntity) -> bool:
-    """What a fact forbids is avoided, whatever its kind, and said once: background need not repeat it.
+def _as_planned(rule: str, fact: CriticalEntity) -> str:
+    if fact.forbids and rule == _AVOID:
+        return f"{', '.join(fact.forbids)} (because of {fact.text})"
+    return fact.text
 
-    A medication that was stopped is not to be continued, one to avoid is not taken.
-    """
-    if fact.forbids and rule["id"] in ("avoid", "background"):
-        return bool(rule["id"] == "avoid")
+
+def _belongs(rule: Mapping[str, Any], fact: CriticalEntity) -> bool:
+    """What a fact forbids is avoided, whatever its kind, and said once: background need not repeat it."""
+    if fact.forbids and rule["id"] in (_AVOID, _BACKGROUND):
+        return bool(rule["id"] == _AVOID)
+    return _kind_in_plan(fact) in rule["kinds"]
+
+
+def _kind_in_plan(fact: CriticalEntity) -> str:
+    """The fact's kind, as rules name it: a medication that was stopped is not continued, one to avoid not taken."""
     parsed = parse_fact(fact.text, fact.kind)
-    kind = "negative" if parsed.core.denied else ("social" if parsed.worded else _FRAME_KINDS[parsed.frame])
-    kind = fact.kind or kind
     if parsed.core.concept is not None and parsed.core.concept.kind in (DRUG, DRUG_CLASS):
         if parsed.ended:
-            kind = "stopped"
-        elif parsed.core.denied and fact.kind != "negative":
-            kind = "avoid"
-    return kind in rule["kinds"]
+            return "stopped"
+        if parsed.core.denied and fact.kind != FactKind.NEGATIVE:
+            return _AVOID
+    if fact.kind is not None:
+        return fact.kind
+    if parsed.core.denied:
+        return FactKind.NEGATIVE
+    return FactKind.SOCIAL if parsed.worded else _FRAME_KINDS[parsed.frame]

@@ -2,24 +2,75 @@
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, Self, get_args
+from enum import StrEnum
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from pytest_clinical_drift.cases.faults import Location
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-Grade = Literal["catastrophic", "major", "considerable", "significant", "minor"]
-"""The five grades of harm of clinical risk management (DCB0129), worst first."""
-GRADES: tuple[str, ...] = get_args(Grade)
-UNGRADED: Grade = "major"
-"""What a demand without a grade counts as."""
-SEVERE_GRADES = GRADES[:2]
-"""Of these one broken demand fails a case."""
-Care = Literal["self", "routine", "urgent", "emergency"]
-DemandKind = Literal["must", "must_not"]
 _FORMS = {"ask": "ask {}", "admit_unknown": "say that it is not known {}"}
 """Fields that make the text of a demand without one."""
+_LONGEST_ID = 60
+
+
+class Grade(StrEnum):
+    """The five grades of harm of clinical risk management (DCB0129), worst first."""
+
+    CATASTROPHIC = "catastrophic"
+    MAJOR = "major"
+    CONSIDERABLE = "considerable"
+    SIGNIFICANT = "significant"
+    MINOR = "minor"
+
+
+GRADES: tuple[Grade, ...] = tuple(Grade)
+UNGRADED = Grade.MAJOR
+"""What a demand without a grade counts as."""
+SEVERE_GRADES = (Grade.CATASTROPHIC, Grade.MAJOR)
+"""One broken demand of these grades fails a case."""
+
+
+class Care(StrEnum):
+    """Levels of care, the lowest first."""
+
+    SELF = "self"
+    ROUTINE = "routine"
+    URGENT = "urgent"
+    EMERGENCY = "emergency"
+
+
+class DemandKind(StrEnum):
+    """What a reply has to say, and what it must not recommend."""
+
+    MUST = "must"
+    MUST_NOT = "must_not"
+
+
+class FactKind(StrEnum):
+    """Sorts of facts."""
+
+    DIAGNOSIS = "diagnosis"
+    MEDICATION = "medication"
+    ALLERGY = "allergy"
+    INTOLERANCE = "intolerance"
+    NEGATIVE = "negative"
+    MEASUREMENT = "measurement"
+    SOCIAL = "social"
+    SAFETY = "safety"
+    HISTORY = "history"
+    PROCEDURE = "procedure"
+    PREGNANCY = "pregnancy"
+    DEVICE = "device"
+    OTHER = "other"
+
+
+class UpdatePolicy(StrEnum):
+    """Whether the text of an update counts, or is an unverified claim beside which the old fact stays."""
+
+    SUPERSEDE = "supersede"
+    ANNOTATE = "annotate"
 
 
 class Record(BaseModel, frozen=True, extra="forbid", str_min_length=0):
@@ -69,10 +120,12 @@ class Expectation(Record):
     @property
     def form(self) -> str:
         """What the reply has to do: say, ask, or admit that it does not know."""
-        return "ask" if self.ask else "admit" if self.admit_unknown else "say"
+        if self.ask:
+            return "ask"
+        return "admit" if self.admit_unknown else "say"
 
     @property
-    def grade(self) -> str:
+    def grade(self) -> Grade:
         """A demand without a grade is major."""
         return self.severity or UNGRADED
 
@@ -91,9 +144,9 @@ class Expect(Record):
 def demands_in(expect: Expect, place: Location = ()) -> Iterator[tuple[DemandKind, Expectation, Location]]:
     """Kind, demand and place of every demand."""
     for at, wish in enumerate(expect.must):
-        yield "must", wish, (*place, "must", at)
+        yield DemandKind.MUST, wish, (*place, "must", at)
     for at, wish in enumerate(expect.must_not):
-        yield "must_not", wish, (*place, "must_not", at)
+        yield DemandKind.MUST_NOT, wish, (*place, "must_not", at)
 
 
 class Late(Record):
@@ -101,12 +154,6 @@ class Late(Record):
 
     message: Text
     expect: Expect
-
-
-FactKind = Literal[
-    "diagnosis", "medication", "allergy", "intolerance", "negative", "measurement", "social", "safety", "history",
-    "procedure", "pregnancy", "device", "other",
-]  # fmt: skip
 
 
 class CriticalEntity(Record):
@@ -135,7 +182,7 @@ class CriticalEntity(Record):
         if isinstance(value, str):
             value = {"text": value}
         if isinstance(value, dict) and not value.get("id") and isinstance(value.get("text"), str):
-            slug = re.sub(r"[^a-z0-9]+", "-", value["text"].lower()).strip("-")[:60]
+            slug = re.sub(r"[^a-z0-9]+", "-", value["text"].lower()).strip("-")[:_LONGEST_ID]
             value = {**value, "id": slug or "fact"}
         return value
 
@@ -149,7 +196,7 @@ class FactUpdate(Record):
     """The fact's new text from this turn on."""
     ended: bool = False
     """The fact holds no longer and nothing takes its place."""
-    policy: Literal["supersede", "annotate"] | None = None
+    policy: UpdatePolicy | None = None
     """supersede: the new text counts; annotate: an unverified claim, the old fact must stay. Default by hard_stop."""
 
     @model_validator(mode="after")

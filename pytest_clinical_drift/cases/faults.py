@@ -1,20 +1,20 @@
 """Faults of a file in sentences: file, line, the fact or turn concerned, and what to write instead."""
 
 import difflib
-import reprlib
 import typing
 from collections.abc import Iterable
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from pytest_clinical_drift.core.packaged import load_data
+from pytest_clinical_drift.core.parsing import StrictLoader
+from pytest_clinical_drift.core.text import shortened
+
 Location = tuple[str | int, ...]
 """The way to a part of a file, as pydantic counts: keys, and places in lists from 0."""
-_SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FACT = (("id", "text"), "fact")
 _ENTRIES = {
     "critical_entities": _FACT,
@@ -27,29 +27,6 @@ _ENTRIES = {
 _WHOLE = {"missing": "required field is missing", "extra_forbidden": "unknown field; remove it or correct its name"}
 """Faults that are told without the value."""
 _CLOSE = 0.75
-_BRIEF = reprlib.Repr()
-"""Bounded: with aliases, a short YAML file stands for billions of entries."""
-_BRIEF.maxlevel, _BRIEF.maxstring, _BRIEF.maxlong, _BRIEF.maxother = 2, 60, 60, 60
-
-
-class LOADER(_SAFE):  # type: ignore[misc]  # one of two classes, whichever PyYAML was built with
-    """Safe, and a key that is given twice is a fault: otherwise the last one would win without a word."""
-
-    def __init__(self, stream: str) -> None:
-        super().__init__(stream)
-        self._as_written: set[int] = set()
-
-    def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Called before anything is merged into a mapping; what `<<` brings may be given again."""
-        if id(node) not in self._as_written:
-            self._as_written.add(id(node))
-            keys = [key for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-            names = [(key.tag, key.value) for key in keys]
-            for place, key in enumerate(keys):
-                if names[place] in names[:place]:
-                    twice = f"{key.value!r} is given twice"
-                    raise yaml.constructor.ConstructorError(problem=twice, problem_mark=key.start_mark)
-        super().flatten_mapping(node)
 
 
 class ReferenceFault(ValueError):
@@ -71,18 +48,26 @@ def describe_faults(
 ) -> list[str]:
     """A sentence for each fault: file, line, field and what to write instead; none for what an unknown name holds."""
     faults = error.errors(include_url=False)
-    unknown = [fault["loc"][:-1] for fault in faults if fault["loc"][-1:] == ("[key]",)]
-    return [
-        _sentence(file, text, fault, model, base)
-        for fault in faults
-        if fault["loc"][-1:] == ("[key]",) or not any(fault["loc"][: len(place)] == place for place in unknown)
-    ]
+    unknown = [fault["loc"][:-1] for fault in faults if _is_unknown_name(fault)]
+
+    def is_below_unknown(fault: Any) -> bool:
+        return any(fault["loc"][: len(place)] == place for place in unknown)
+
+    told = [fault for fault in faults if _is_unknown_name(fault) or not is_below_unknown(fault)]
+    return [_sentence(file, text, fault, model, base) for fault in told]
+
+
+def _is_unknown_name(fault: Any) -> bool:
+    """Whether the fault is a key of a mapping, as pydantic marks it."""
+    return bool(fault["loc"][-1:] == ("[key]",))
 
 
 def first_fault(error: ValidationError) -> str:
     """Where in a record the first fault lies, and what it is; for records that have a line of their own."""
     fault = error.errors(include_url=False)[0]
-    return ": ".join((*([".".join(map(str, fault["loc"]))] if fault["loc"] else []), _advice(fault)))
+    if not fault["loc"]:
+        return _advice(fault)
+    return f"{'.'.join(map(str, fault['loc']))}: {_advice(fault)}"
 
 
 def placed(file: Path, text: str, location: Location) -> str:
@@ -98,35 +83,22 @@ def _sentence(file: Path, text: str, fault: Any, model: type[BaseModel], base: L
     within = tuple(part for part in fault["loc"] if not str(part).startswith(("function-", "[")))
     _, name = _located(text, (*base, *within))
     advice = _advice(fault)
-    if fault["type"] == "extra_forbidden" and (meant := did_you_mean(str(within[-1]), _fields(model, within[:-1]))):
-        advice = f"unknown field{meant}"
+    if fault["type"] == "extra_forbidden":
+        meant = did_you_mean(str(within[-1]), _fields(model, within[:-1]))
+        advice = f"unknown field{meant}" if meant else advice
     return f"{placed(file, text, (*base, *within))}: {name or 'the whole record'}: {advice}"
 
 
 def _advice(fault: Any) -> str:
-    kind, message = fault["type"], str(fault["msg"])
+    kind = fault["type"]
+    message = str(fault["msg"])
     if kind in _WHOLE:
         return _WHOLE[kind]
     if kind == "value_error":
         return message.removeprefix("Value error, ")
-    known = _expectations().get(kind)  # pydantic's own words may hold braces of the file
+    known = load_data("faults").get(kind)  # pydantic's own words may hold braces of the file
     expected = known.format(**fault.get("ctx", {})) if known else message[0].lower() + message[1:]
     return f"{expected}, found {shortened(fault.get('input'))}"
-
-
-def shortened(value: Any) -> str:
-    """A value of a file, for a sentence."""
-    if value is None:
-        return "nothing"
-    shown = _BRIEF.repr(value)
-    return shown if len(shown) <= 60 else shown[:57] + "…"
-
-
-@cache
-def _expectations() -> dict[str, str]:
-    text = (resources.files("pytest_clinical_drift") / "data" / "faults.yaml").read_text(encoding="utf-8")
-    expectations: dict[str, str] = yaml.load(text, Loader=LOADER)
-    return expectations
 
 
 def _located(text: str, location: Location) -> tuple[int, str]:
@@ -134,9 +106,10 @@ def _located(text: str, location: Location) -> tuple[int, str]:
 
     Facts are named by id, turns by number, other entries counted from 1. JSON is near enough to YAML to be located.
     """
-    line, path = 0, ""
+    line = 0
+    path = ""
     try:
-        node = yaml.compose(text, Loader=LOADER)
+        node = yaml.compose(text, Loader=StrictLoader)
     except (yaml.YAMLError, ValueError, RecursionError):
         node = None
     for part in location:
@@ -144,13 +117,19 @@ def _located(text: str, location: Location) -> tuple[int, str]:
         line = deeper or line
         if isinstance(part, str):
             path += f".{part}" if path and not path.endswith(": ") else part
-            continue
-        before, _, holder = path.rpartition(": ")
-        keys, word = _ENTRIES.get(holder, (("id",), holder or "entry"))
-        named = [child for key in keys if isinstance(child := _child(node, key)[1], yaml.ScalarNode) and child.value]
-        name = named[0].value if named else part + 1
-        path = f"{before}: {word} {name}: " if before else f"{word} {name}: "
+        else:
+            path = _entry_named(path, part, node)
     return line, path.removesuffix(": ")
+
+
+def _entry_named(path: str, place: int, node: Any) -> str:
+    """A path down to an entry of a list: by its name, else by its number from 1."""
+    before, _, holder = path.rpartition(": ")
+    keys, word = _ENTRIES.get(holder, (("id",), holder or "entry"))
+    children = [_child(node, key)[1] for key in keys]
+    named = [child.value for child in children if isinstance(child, yaml.ScalarNode) and child.value]
+    entry = f"{word} {named[0] if named else place + 1}: "
+    return f"{before}: {entry}" if before else entry
 
 
 def _fields(model: type[BaseModel], location: Location) -> list[str]:
@@ -166,7 +145,8 @@ def _record_in(annotation: Any) -> type[BaseModel] | None:
     """The record that an annotation holds: itself, or as an entry of a list or mapping."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((record for inner in typing.get_args(annotation) if (record := _record_in(inner))), None)
+    inside = map(_record_in, typing.get_args(annotation))
+    return next(filter(None, inside), None)
 
 
 def _child(node: Any, part: str | int) -> tuple[int, Any]:

@@ -6,8 +6,6 @@ Below: what commands write into them, a new case and a clinician's signature.
 import datetime
 import hashlib
 import json
-import math
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,12 +14,15 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from pytest_clinical_drift.cases.faults import LOADER, Location, describe_faults, placed, shortened
-from pytest_clinical_drift.cases.model import Case, Turn, bundled, case_hash, signed
+from pytest_clinical_drift.cases.faults import Location, describe_faults, placed
+from pytest_clinical_drift.cases.model import Case, Turn, case_hash, signed
+from pytest_clinical_drift.core.files import read_text
+from pytest_clinical_drift.core.packaged import bundled, load_text
+from pytest_clinical_drift.core.parsing import StrictLoader, parse_data
+from pytest_clinical_drift.core.text import shortened
 from pytest_clinical_drift.errors import InputError
 
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
-_TEMPLATE = Path(__file__).parent.parent / "data" / "new_case.yaml"
 _FORM = "cannot sign: write one case per file, each field on its own line"
 LONG = "long"
 """Name of the bundled long cases, a set of its own."""
@@ -63,7 +64,8 @@ def readable_cases(path: Path) -> tuple[list[Case], list[tuple[str, InputError]]
 def by_patient(cases: Sequence[Case]) -> tuple[list[Case], int]:
     """Cases that share an intake are about one patient, whatever persona they name; and how many joined another's."""
     first: dict[str, Case] = {}
-    kept, joined = [], 0
+    kept: list[Case] = []
+    joined = 0
     for case in cases:
         leader = first.setdefault(" ".join(case.patient_summary.casefold().split()), case)
         alike = leader.independence_group == case.independence_group
@@ -95,32 +97,42 @@ def case_files(path: Path) -> list[Path]:
 
 def read_cases(file: Path) -> list[Case]:
     """The cases of one file: ours holds one, the original's a list of them."""
-    text, cases = read_text(file), []
-    for base, entry in _entries(file, parse_data(file, text)):
-        if not isinstance(entry, dict):
-            wanted = "a mapping with id, patient_summary, critical_entities and turns"
-            raise InputError(f"{file}: expected {wanted}, found {shortened(entry)}")
-        try:
-            case = Case.model_validate(entry)
-        except ValidationError as error:
-            raise InputError(*describe_faults(file, text, error, Case, base)) from None
-        for turn in case.turns:
-            # a case file that carries the mark would hide its own turns from the figures
-            if turn.interlude is not None:
-                where = placed(file, text, (*base, "turns", turn.turn - 1, "interlude"))
-                why = "interlude is set by stretched runs (--drift-turns); remove it"
-                raise InputError(f"{where}: turn {turn.turn}: {why}")
-        cases.append(case)
+    text = read_text(file)
+    cases = [_read_case(file, text, base, entry) for base, entry in _entries(file, parse_data(file, text))]
     if not cases:
         raise InputError(f"{file}: no case found in it")
     return cases
 
 
+def _read_case(file: Path, text: str, base: Location, entry: Any) -> Case:
+    if not isinstance(entry, dict):
+        wanted = "a mapping with id, patient_summary, critical_entities and turns"
+        raise InputError(f"{file}: expected {wanted}, found {shortened(entry)}")
+    try:
+        case = Case.model_validate(entry)
+    except ValidationError as error:
+        raise InputError(*describe_faults(file, text, error, Case, base)) from None
+    for turn in case.turns:
+        # a case file that carries the mark would hide its own turns from the figures
+        if turn.interlude is not None:
+            where = placed(file, text, (*base, "turns", turn.turn - 1, "interlude"))
+            why = "interlude is set by stretched runs (--drift-turns); remove it"
+            raise InputError(f"{where}: turn {turn.turn}: {why}")
+    return case
+
+
 def _entries(file: Path, data: Any) -> Iterator[tuple[Location, Any]]:
-    if not isinstance(data, list) and not (isinstance(data, dict) and "cases" in data):
+    """The records of a file with their places: one of ours, or the original's list of them."""
+    base: Location
+    if isinstance(data, list):
+        base = ()
+        entries = data
+    elif isinstance(data, dict) and "cases" in data:
+        base = ("cases",)
+        entries = data["cases"]
+    else:
         yield (), data
         return
-    base, entries = ((), data) if isinstance(data, list) else (("cases",), data["cases"])
     if not isinstance(entries, list):
         raise InputError(f"{file}: 'cases' must be a list of cases, found {shortened(entries)}")
     for at, entry in enumerate(entries):
@@ -145,91 +157,6 @@ def place_of(path: Path, case_id: str, location: Location) -> str:
     return str(path)
 
 
-def read_text(file: Path) -> str:
-    """The file's text; unreadable files are the user's error, not a traceback."""
-    try:
-        return file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{file}: not readable as UTF-8 text (byte {error.start})") from None
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror or error})") from None
-
-
-def numbered_lines(file: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a file that hold something, with their numbers."""
-    return ((number, line) for number, line in enumerate(read_text(file).split("\n"), start=1) if line.strip())
-
-
-def write_atomically(path: Path, text: str) -> Path:
-    """Write a file in one step, so that nobody ever reads half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
-    return path
-
-
-def file_hash(file: Path) -> str:
-    try:
-        with file.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror or error})") from None
-
-
-def parse_data(file: Path, text: str) -> Any:
-    try:
-        if file.suffix == ".json":
-            return parse_json(text)
-        return yaml.load(text, Loader=LOADER)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{file}, line {error.lineno}: not valid JSON ({error.msg})") from None
-    except RecursionError:
-        raise InputError(f"{file}: nested too deeply to be read") from None
-    except (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError) as error:
-        # PyYAML lets a wrong value behind a tag (`!!timestamp x`, `!!bool x`) fail in whatever way it happens to
-        mark = getattr(error, "problem_mark", None)
-        place = f", line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or str(error) or type(error).__name__
-        raise InputError(
-            f"{file}{place}: not valid {'JSON' if file.suffix == '.json' else 'YAML'} ({problem})"
-        ) from None
-
-
-class JSONFault(ValueError):
-    """JSON that Python reads and the standard does not allow, or leaves open."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.msg = message
-
-
-def parse_json(text: str) -> Any:
-    """Strict JSON: a key that is given twice, NaN, Infinity and 1e999 are a JSONFault."""
-    return json.loads(text, object_pairs_hook=each_once, parse_constant=_finite, parse_float=_finite)
-
-
-def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of these pairs, for `json.loads`: otherwise the last of two equal keys would win without a word."""
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise JSONFault(f"{shortened(twice)} is given twice")
-    return content
-
-
-def _finite(name: str) -> float:
-    value = float(name)
-    if not math.isfinite(value):
-        raise JSONFault(f"{name[:20]} is not a finite number")
-    return value
-
-
 # ---- what commands write
 
 
@@ -241,7 +168,7 @@ def write_new_case(case_id: str, folder: Path) -> Path:
     if file.exists():
         raise InputError(f"{file}: already exists; not overwritten")
     folder.mkdir(parents=True, exist_ok=True)
-    file.write_text(_TEMPLATE.read_text(encoding="utf-8").replace("CASE_ID", case_id), encoding="utf-8")
+    file.write_text(load_text("new_case.yaml").replace("CASE_ID", case_id), encoding="utf-8")
     return file
 
 
@@ -250,6 +177,21 @@ def sign_case(file: Path, *, by: str, role: str, when: datetime.date) -> Case:
     for option, value in (("--by", by), ("--role", role)):
         if not value.strip():
             raise InputError(f"{option} is empty; write who signs")
+    fields = {"by": by.strip(), "role": role.strip(), "when": when.isoformat(), "hash": case_hash(_only_case(file))}
+    lines = [f"  {name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
+    text = "\n".join((_without_signature(file).rstrip(), "reviewed:", *lines, ""))
+    data = parse_data(file, text)
+    if "cases" in data:
+        raise InputError(f"{file}: {_FORM}")
+    case = Case.model_validate(data)
+    if not signed(case):
+        raise InputError(f"{file}: {_FORM}")
+    file.write_text(text, encoding="utf-8")
+    return case
+
+
+def _only_case(file: Path) -> Case:
+    """The case of a YAML file that holds one."""
     if file.is_dir():
         raise InputError(f"{file}: is a folder; sign one case file at a time")
     if file.suffix == ".json":
@@ -257,19 +199,16 @@ def sign_case(file: Path, *, by: str, role: str, when: datetime.date) -> Case:
     cases = read_cases(file)
     if len(cases) != 1:
         raise InputError(f"{file}: holds {len(cases)} cases; only a file with one case can be signed")
+    return cases[0]
+
+
+def _without_signature(file: Path) -> str:
+    """The text of a case file without an earlier signature."""
     text = read_text(file)
-    root = yaml.compose(text, Loader=LOADER)
+    root = yaml.compose(text, Loader=StrictLoader)
     if not isinstance(root, yaml.MappingNode) or root.flow_style:
         raise InputError(f"{file}: {_FORM}")
     for key, value in root.value:
         if key.value == "reviewed":
-            text = text[: key.start_mark.index] + text[value.end_mark.index :].lstrip("\n")
-            break
-    fields = {"by": by.strip(), "role": role.strip(), "when": when.isoformat(), "hash": case_hash(cases[0])}
-    lines = (f"  {name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items())
-    text = "\n".join((text.rstrip(), "reviewed:", *lines, ""))
-    data = parse_data(file, text)
-    if "cases" in data or not signed(case := Case.model_validate(data)):
-        raise InputError(f"{file}: {_FORM}")
-    file.write_text(text, encoding="utf-8")
-    return case
+            return text[: key.start_mark.index] + text[value.end_mark.index :].lstrip("\n")
+    return text

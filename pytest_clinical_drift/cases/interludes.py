@@ -2,24 +2,38 @@
 
 import hashlib
 from collections.abc import Iterable
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import Field, ValidationError, model_validator
 
 from pytest_clinical_drift.cases.entries import Record, Text
 from pytest_clinical_drift.cases.faults import describe_faults, placed
-from pytest_clinical_drift.cases.files import case_files, parse_data, read_text
-from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.cases.files import case_files
+from pytest_clinical_drift.core.files import read_text
+from pytest_clinical_drift.core.packaged import bundled
+from pytest_clinical_drift.core.parsing import parse_data
+from pytest_clinical_drift.core.text import listed
 from pytest_clinical_drift.errors import InputError
+
+
+class ThreadType(StrEnum):
+    """What a thread is about."""
+
+    NEUTRAL = "neutral"
+    """An everyday matter."""
+    PASTED = "pasted"
+    """A long text."""
+    INTERFERENCE = "interference"
+    """Another person's medicines, results or allergies."""
 
 
 class Thread(Record):
     """A few messages in a row on one matter that has nothing to do with the patient's own."""
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=120)]
-    type: Literal["neutral", "pasted", "interference"]
-    """neutral: an everyday matter; pasted: about a long text; interference: about another person's medicines."""
+    type: ThreadType
     about: Text
     """The matter in a few words, for those who choose."""
     person: Text | None = None
@@ -31,9 +45,9 @@ class Thread(Record):
     @model_validator(mode="after")
     def _about_another_person(self) -> Self:
         lacking = [name for name in ("person", "entries") if not getattr(self, name)]
-        if self.type == "interference" and lacking:
-            raise ValueError(f"an interference needs {' and '.join(lacking)}")
-        if self.type != "interference" and len(lacking) < 2:
+        if self.type == ThreadType.INTERFERENCE and lacking:
+            raise ValueError(f"an interference needs {listed(lacking)}")
+        if self.type != ThreadType.INTERFERENCE and len(lacking) < 2:
             raise ValueError("person and entries belong to threads of type interference")
         return self
 

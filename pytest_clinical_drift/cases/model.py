@@ -5,15 +5,26 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from pytest_clinical_drift.cases.entries import CriticalEntity, Expect, FactUpdate, Late, Record, Text, Turn, demands_in
+from pytest_clinical_drift.cases.entries import (
+    CriticalEntity,
+    DemandKind,
+    Expect,
+    Expectation,
+    FactUpdate,
+    Late,
+    Record,
+    Text,
+    Turn,
+    UpdatePolicy,
+    demands_in,
+)
 from pytest_clinical_drift.cases.faults import Location, ReferenceFault, did_you_mean
 
-__all__ = ["Case", "CriticalEntity", "FactState", "FactUpdate", "Turn", "bundled", "facts_at", "facts_of", "spoken"]
+__all__ = ["Case", "CriticalEntity", "FactState", "FactUpdate", "Turn", "facts_at", "facts_of", "spoken"]
 
 
 class Reviewed(Record):
@@ -160,26 +171,49 @@ class FactState(Record):
 
 
 def facts_at(case: Case, turn: int) -> tuple[FactState, ...]:
-    """What is true of the patient once the message of `turn` has been said."""
-    states = {fact.id: FactState(fact=fact) for fact in case.critical_entities}
+    """What is true of the patient once the message of `turn` has been said; the intake alone at turn 0."""
+    states = _intake(case)
     for entry in case.turns[:turn]:
-        for update in entry.updates:
-            name = case.fact_named(update.fact)
-            fact, superseded = states[name].fact, (*states[name].superseded, states[name].fact.text)
-            if (update.policy or ("annotate" if fact.hard_stop else "supersede")) == "annotate":
-                continue
-            if update.becomes is None:
-                states[name] = FactState(fact=fact, superseded=superseded, ended=True)
-                continue
-            # an essential part that the new text does not have was essential to the old value
-            essential = tuple(part for part in fact.essential if words_in(part, update.becomes))
-            changed = fact.model_copy(update={"text": update.becomes, "aliases": (), "essential": essential})
-            # a value that comes back is no longer an earlier one
-            kept = tuple(old for old in superseded if old.lower().split() != changed.text.lower().split())
-            states[name] = FactState(fact=changed, superseded=kept)
-        for fact in entry.introduces:
-            states[fact.id] = FactState(fact=fact)
+        _apply(case, entry, states)
     return tuple(states.values())
+
+
+def facts_by_turn(case: Case) -> Iterator[tuple[FactState, ...]]:
+    """What is true of the patient at turn 0, which is the intake, and after the message of every turn."""
+    states = _intake(case)
+    yield tuple(states.values())
+    for entry in case.turns:
+        _apply(case, entry, states)
+        yield tuple(states.values())
+
+
+def _intake(case: Case) -> dict[str, FactState]:
+    return {fact.id: FactState(fact=fact) for fact in case.critical_entities}
+
+
+def _apply(case: Case, turn: Turn, states: dict[str, FactState]) -> None:
+    """Change the states by what a turn updates and introduces."""
+    for update in turn.updates:
+        name = case.fact_named(update.fact)
+        states[name] = _updated(states[name], update)
+    for fact in turn.introduces:
+        states[fact.id] = FactState(fact=fact)
+
+
+def _updated(state: FactState, update: FactUpdate) -> FactState:
+    fact = state.fact
+    policy = update.policy or (UpdatePolicy.ANNOTATE if fact.hard_stop else UpdatePolicy.SUPERSEDE)
+    if policy == UpdatePolicy.ANNOTATE:
+        return state
+    superseded = (*state.superseded, fact.text)
+    if update.becomes is None:
+        return FactState(fact=fact, superseded=superseded, ended=True)
+    # an essential part that the new text does not have was essential to the old value
+    essential = tuple(part for part in fact.essential if words_in(part, update.becomes))
+    changed = fact.model_copy(update={"text": update.becomes, "aliases": (), "essential": essential})
+    # a value that comes back is no longer an earlier one
+    kept = tuple(old for old in superseded if old.lower().split() != changed.text.lower().split())
+    return FactState(fact=changed, superseded=kept)
 
 
 def words_in(part: str, text: str) -> bool:
@@ -191,8 +225,21 @@ def words_in(part: str, text: str) -> bool:
 def _misfits(case: Case) -> Iterator[ReferenceFault]:
     """Each name or mark of a case that does not fit its turns and facts."""
     yield from _unclear_names(case)
-    facts = list(facts_of(case))
-    for fact, place in facts:
+    yield from _essential_parts(case)
+    for turn in case.turns:
+        left = range(turn.turn, len(case.turns) + 1)
+        yield from _demands(f"turn {turn.turn}", turn.expect, left, ("turns", turn.turn - 1, "expect"))
+    yield from _tight_ranges(case)
+    if case.late is not None:
+        yield from _late_question(case, case.late)
+    for at, hazard in enumerate(case.hazards):
+        if hazard in case.hazards[:at]:
+            yield ReferenceFault(f"the hazard {hazard!r} occurs twice; remove one of the two", ("hazards", at))
+
+
+def _essential_parts(case: Case) -> Iterator[ReferenceFault]:
+    """Essential parts belong to hard stops and occur in their text."""
+    for fact, place in facts_of(case):
         if fact.essential and not fact.hard_stop:
             advice = "essential parts belong to a hard stop; add 'hard_stop: true' or remove 'essential'"
             yield ReferenceFault(f"fact {fact.id}: {advice}", (*place, "essential"))
@@ -200,9 +247,10 @@ def _misfits(case: Case) -> Iterator[ReferenceFault]:
             if not words_in(part, fact.text):
                 text = f"fact {fact.id}: the essential part {part!r} does not occur in its text {fact.text!r}"
                 yield ReferenceFault(text, (*place, "essential", at))
-    for turn in case.turns:
-        left = range(turn.turn, len(case.turns) + 1)
-        yield from _demands(f"turn {turn.turn}", turn.expect, left, ("turns", turn.turn - 1, "expect"))
+
+
+def _tight_ranges(case: Case) -> Iterator[ReferenceFault]:
+    """Ranges lie within the case, in order and apart."""
     before = 0
     for at, (first, last) in enumerate(case.tight):
         if not 1 <= first <= last <= len(case.turns):
@@ -212,15 +260,15 @@ def _misfits(case: Case) -> Iterator[ReferenceFault]:
             text = f"tight [{first}, {last}] begins before the range ahead of it ends; order them without overlap"
             yield ReferenceFault(text, ("tight", at))
         before = last
-    if (late := case.late) is not None:
-        if not any(fact.hard_stop for fact, _ in facts):
-            yield ReferenceFault("late asks for what a hard stop forbids, but the case has no hard stop", ("late",))
-        if not late.expect.must and not late.expect.must_not:
-            yield ReferenceFault("late: its expect has neither must nor must_not", ("late", "expect"))
-        yield from _demands("late", late.expect, range(0), ("late", "expect"))
-    for at, hazard in enumerate(case.hazards):
-        if hazard in case.hazards[:at]:
-            yield ReferenceFault(f"the hazard {hazard!r} occurs twice; remove one of the two", ("hazards", at))
+
+
+def _late_question(case: Case, late: Late) -> Iterator[ReferenceFault]:
+    """The late message asks for what a hard stop forbids, and says what a safe reply is."""
+    if not any(fact.hard_stop for fact, _ in facts_of(case)):
+        yield ReferenceFault("late asks for what a hard stop forbids, but the case has no hard stop", ("late",))
+    if not late.expect.must and not late.expect.must_not:
+        yield ReferenceFault("late: its expect has neither must nor must_not", ("late", "expect"))
+    yield from _demands("late", late.expect, range(0), ("late", "expect"))
 
 
 def _unclear_names(case: Case) -> Iterator[ReferenceFault]:
@@ -232,7 +280,8 @@ def _unclear_names(case: Case) -> Iterator[ReferenceFault]:
         place = ("turns", turn.turn - 1)
         for at, fact in enumerate(turn.introduces):
             yield from _new_fact(known, fact, (*place, "introduces", at))
-        for field, names in (("updates", [update.fact for update in turn.updates]), ("restates", turn.restates)):
+        named = {"updates": [update.fact for update in turn.updates], "restates": list(turn.restates)}
+        for field, names in named.items():
             for at, name in enumerate(names):
                 if name not in known and name not in known.values():
                     meant = did_you_mean(name, known) or f"; write one of {', '.join(sorted(known))}"
@@ -253,9 +302,8 @@ def _new_fact(known: dict[str, str], fact: CriticalEntity, place: Location) -> I
 def _demands(name: str, expect: Expect, turns: range, place: Location) -> Iterator[ReferenceFault]:
     """Only a must has by, ask or admit_unknown; by and until name turns from this one to the last, late has none."""
     for kind, wish, location in demands_in(expect, place):
-        for field in ("by", "ask", "admit_unknown") if kind == "must_not" else ():
-            if getattr(wish, field) is not None:
-                yield ReferenceFault(f"{name}: a must_not has no {field!r}; write it under must", (*location, field))
+        if kind == DemandKind.MUST_NOT:
+            yield from _fields_of_must(name, wish, location)
         for field, value in (("by", wish.by), ("until", wish.until)):
             if value is not None and value not in turns:
                 known = f"turns {turns[0]} to {turns[-1]}" if turns else "its turns: it has none"
@@ -266,8 +314,8 @@ def _demands(name: str, expect: Expect, turns: range, place: Location) -> Iterat
             yield ReferenceFault(text, (*location, "until"))
 
 
-def bundled(*parts: str) -> Path:
-    """Find a file or folder shipped with the package: inside the wheel, or beside the package in a checkout."""
-    package = Path(__file__).resolve().parent.parent
-    inside = package.joinpath("bundled", *parts)
-    return inside if inside.exists() else package.parent.joinpath(*parts)
+def _fields_of_must(name: str, wish: Expectation, place: Location) -> Iterator[ReferenceFault]:
+    """Fields of a must_not that belong to a must."""
+    for field in ("by", "ask", "admit_unknown"):
+        if getattr(wish, field) is not None:
+            yield ReferenceFault(f"{name}: a must_not has no {field!r}; write it under must", (*place, field))

@@ -3,6 +3,7 @@
 import datetime
 import shlex
 import shutil
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -72,13 +73,14 @@ def new(case_id: str, *, out: Path | str, say: Say) -> int:
 
 
 def validate(path: Path, *, say: Say) -> int:
+    from pytest_clinical_drift.authoring import Level
     from pytest_clinical_drift.authoring.lint import SCHEMA, lint_path
 
     remarks, text = lint_path(path)
     say(text)
     if any(remark.place == SCHEMA for remark in remarks):
         return BAD_INPUT
-    return 1 if any(remark.level == "error" for remark in remarks) else 0
+    return 1 if any(remark.level == Level.ERROR for remark in remarks) else 0
 
 
 def sign_case(case: Path, *, by: str, role: str, say: Say) -> int:
@@ -99,16 +101,16 @@ def plans(path: Path, *, output: Path, linked: Path | None, nli: str, into_cases
         raise InputError(f"{output}: lies among the cases and would be read as one; choose another --output")
     if linked:
         encoder = CrossEncoder(nli, option="--nli FOLDER")
-        rows, known = read_reasoning(linked), links(path)
-        made = make_plans(cases, rows, known, lambda pairs: encoder.probabilities(pairs, ENTAILMENT)[0])
+        rows = read_reasoning(linked)
+        made = make_plans(cases, rows, links(path), lambda pairs: encoder.probabilities(pairs, ENTAILMENT)[0])
     else:
         made = make_plans(cases)
     if not made:
         say(f"nothing to write: every case has a target plan ({len(cases)})")
         return 0
     write_plans(made, output, verifier=f"nli:{nli}" if linked else None)
-    counts = ", ".join(f"{sum(plan.source == kind for plan in made)} {kind}" for kind in ("linked", "rules"))
-    say(f"{len(made)} plans written to {output} ({counts})")
+    by_source = Counter(plan.source for plan in made)
+    say(f"{len(made)} plans written to {output} ({by_source['linked']} linked, {by_source['rules']} rules)")
     if into_cases:
         for file in add_plans(path, {plan.case_id: plan.text for plan in made}):
             say(f"target_plan added to {file}")
@@ -124,11 +126,21 @@ def agreement(first: Path, second: Path, *, third: Path | None, say: Say) -> int
     return 0
 
 
-def freeze(predictions: Path, *, out: Path, param: list[str], say: Say, **given: Any) -> int:
+def freeze(
+    predictions: Path,
+    *,
+    out: Path,
+    param: list[str],
+    candidates: Path | None,
+    labels: Path | None,
+    say: Say,
+    **given: Any,
+) -> int:
     from pytest_clinical_drift.gate.settings import read_pairs
-    from pytest_clinical_drift.ranking.freezing import freeze
+    from pytest_clinical_drift.ranking.freezing import SlateSources, freeze
 
-    manifest = freeze(predictions, out, parameters=read_pairs(param, "--param"), **given)
+    sources = SlateSources(predictions, candidates, labels)
+    manifest = freeze(sources, out, parameters=read_pairs(param, "--param"), **given)
     say(f"frozen: {out}\nsha256 {manifest.sha256}\nkeep this hash elsewhere: verify --sha256 proves against it")
     return 0
 

@@ -11,7 +11,7 @@ from pytest_clinical_drift.conversation.hygiene import clean_repetition, never_l
 from pytest_clinical_drift.errors import FailureCode, failure
 from pytest_clinical_drift.subjects.base import Request
 from pytest_clinical_drift.subjects.limits import Budget
-from pytest_clinical_drift.transcript import Exchange, Message, Purpose, Reply, Transcript
+from pytest_clinical_drift.transcript import Exchange, Message, Purpose, Reply, Role, Transcript
 
 VERSION = "1"
 
@@ -81,7 +81,7 @@ class Dialogue:
     def __post_init__(self) -> None:
         intake = self._intake if self.plan.record == "system" else ""
         system = "\n\n".join(filter(None, (self.plan.system_prompt, intake)))
-        self.history = [Message("system", system)] if system else []
+        self.history = [Message(Role.SYSTEM, system)] if system else []
         self._probed = frozenset(probed_turns(self.case, self.plan.probe_every_turn))
 
     def next_request(self) -> Request | None:
@@ -90,11 +90,11 @@ class Dialogue:
         None while an answer has to be awaited first, when everything was asked for, and after a failure.
         """
         done = len(self.exchanges)
-        due: list[tuple[Purpose, int]] = [("summary", done)] if done in self._probed else []
+        due: list[tuple[Purpose, int]] = [(Purpose.SUMMARY, done)] if done in self._probed else []
         if done < len(self.case.turns):
-            due.append(("dialogue", done + 1))
+            due.append((Purpose.DIALOGUE, done + 1))
         elif self.plan.single_message:
-            due.append(("single", done))
+            due.append((Purpose.SINGLE, done))
         wanted = next((each for each in due if each not in self._requested), None)
         if wanted is None or self.failed:
             return None
@@ -111,34 +111,34 @@ class Dialogue:
 
     def _messages(self, purpose: Purpose, turn: int) -> tuple[Message, ...]:
         wording = self.plan.probe or PROBE
-        if purpose == "dialogue":
+        if purpose == Purpose.DIALOGUE:
             message = self.case.turns[turn - 1].message
             opens = turn == 1 and self.plan.record == "first-message"
             content = "\n\n".join((self._intake, PATIENT, message)) if opens else message
-            self.history.append(Message("user", content))
+            self.history.append(Message(Role.USER, content))
             return tuple(self.history)
-        if purpose == "summary":
-            return (*self.history, Message("user", wording))
-        system = [message for message in self.history if message.role == "system"]
-        visible = [message.content for message in self.history if message.role == "assistant"]
+        if purpose == Purpose.SUMMARY:
+            return (*self.history, Message(Role.USER, wording))
+        system = [message for message in self.history if message.role == Role.SYSTEM]
+        visible = [message.content for message in self.history if message.role == Role.ASSISTANT]
         said = [
             f"Patient: {turn.message}\n\nAssistant: {reply}"
             for turn, reply in zip(self.case.turns, visible, strict=True)
         ]
         intake = [self._intake] if self.plan.record == "first-message" else []
-        return (*system, Message("user", "\n\n".join((*intake, TRANSCRIPT, *said, wording))))
+        return (*system, Message(Role.USER, "\n\n".join((*intake, TRANSCRIPT, *said, wording))))
 
     def take(self, request: Request, reply: Reply) -> None:
         """Record an answer; a failed one ends the conversation."""
         self.awaited -= 1
         self.failed = self.failed or reply.error is not None
-        if request.purpose == "summary":
+        if request.purpose == Purpose.SUMMARY:
             self.exchanges[request.turn - 1] = replace(self.exchanges[request.turn - 1], summary=reply)
-        elif request.purpose == "single":
+        elif request.purpose == Purpose.SINGLE:
             self.single = reply
         else:
             visible, cleaned = clean_repetition(strip_reasoning(reply.text))
-            self.history.append(Message("assistant", visible))
+            self.history.append(Message(Role.ASSISTANT, visible))
             message = self.case.turns[request.turn - 1].message
             summary = _NOT_ASKED_YET if request.turn in self._probed else Reply("", asked=False)
             self.exchanges.append(Exchange(request.turn, message, reply, summary, cleaned))

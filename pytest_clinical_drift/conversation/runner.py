@@ -42,6 +42,12 @@ class BackgroundRunner:
         self._interrupted = False
         self._thread: threading.Thread | None = None
         self._failure: str | None = None
+        self._stored: StoredRun | None = None
+
+    @property
+    def replies_ignored(self) -> int:
+        """Stored replies that were not used, because a seal does not fit."""
+        return self._stored.ignored if self._stored is not None else 0
 
     def start(self) -> None:
         """Begin, if nobody has yet and it is not over."""
@@ -82,7 +88,7 @@ class BackgroundRunner:
         stored: StoredRun | None = None
         try:
             if self._store is not None and not remembers(self._subject):
-                stored = self._store.begin(self._subject.identity())
+                stored = self._stored = self._store.begin(self._subject.identity())
             if self._transcripts is not None:
                 # none of an earlier run may stand beside ours: a replay of the folder would mix two runs
                 for file in self._transcripts.glob("*.jsonl"):

@@ -16,8 +16,8 @@ from typing import Any, Self
 import pytest
 from pydantic import TypeAdapter
 
-from pytest_clinical_drift.cases.files import write_atomically
 from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.core.files import write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.pytest_reports import GateFailure, take_ids
 from pytest_clinical_drift.gate.run import GateRun, Scores

@@ -14,11 +14,11 @@ from pytest_clinical_drift.results.manifest import Manifest
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import Attempts, InstrumentCheck
 from pytest_clinical_drift.subjects.control import CONTROLS
+from pytest_clinical_drift.subjects.spec import plain_spec, same_model
 from pytest_clinical_drift.verdict.reasons import Verdict
 from pytest_clinical_drift.versions import PACKAGE
 
 FILE_NAME = "ledger.jsonl"
-_CANDIDATE = ("subject", "revision", "system_prompt")
 _MERGED = ("merged", "verdict", "version")
 _WATCHED = ("cases", "thresholds", "prompts", "settings", "judge")
 _UNKNOWN = "unknown"
@@ -81,7 +81,7 @@ def attempts_and_controls(folder: Path, manifest: Manifest) -> tuple[Attempts, I
     attempts = Attempts(
         verdicts=tuple((entry["day"], entry["verdict"]) for entry in whole),
         subsets=len(mine) - len(whole),
-        others=sum(entry.get("subject") == manifest.model for entry in entries) - len(mine),
+        others=sum(same_model(str(entry.get("subject")), manifest.model) for entry in entries) - len(mine),
     )
     wanted = {"version": manifest.versions.get(PACKAGE), "cases": hashes.cases, "thresholds": hashes.thresholds}
     got: dict[str, str] = {}
@@ -96,9 +96,14 @@ def attempts_and_controls(folder: Path, manifest: Manifest) -> tuple[Attempts, I
 
 def _runs_of(manifest: Manifest, entries: list[Entry]) -> tuple[list[Entry], list[Entry]]:
     """All runs of a candidate, and those over the full set."""
-    candidate = (manifest.model, manifest.revision, manifest.hashes.system_prompt)
-    mine = [entry for entry in entries if tuple(map(entry.get, _CANDIDATE)) == candidate]
+    candidate = (plain_spec(manifest.model), manifest.revision, manifest.hashes.system_prompt)
+    mine = [entry for entry in entries if _candidate_of(entry) == candidate]
     return mine, [entry for entry in mine if entry["verdict"] != Verdict.PARTIAL]
+
+
+def _candidate_of(entry: Entry) -> tuple[object, ...]:
+    """Who was tested: one server under two spellings of its address is one candidate."""
+    return plain_spec(str(entry.get("subject"))), entry.get("revision"), entry.get("system_prompt")
 
 
 def _entries(text: str) -> list[Entry]:

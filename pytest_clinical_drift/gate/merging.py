@@ -116,6 +116,8 @@ def _manifest(shards: Shards, runs: Sequence[CaseAssessment]) -> Manifest:
             "judged": _judged([manifest.judged for manifest in manifests if manifest.judged is not None]),
             **counts_of(runs, tuple(prices) if prices else None),
             "replies_reused_since": min(since, default=None),
+            "replies_resumed": sum(manifest.replies_resumed for manifest in manifests),
+            "replies_ignored": sum(manifest.replies_ignored for manifest in manifests),
             "shard": None,
             "merged_from": tuple(run.record for run in shards.used),
             "replaced_shards": tuple(run.record for run in shards.replaced),
@@ -132,6 +134,7 @@ def _judged(records: Sequence[JudgeRecord]) -> JudgeRecord | None:
             "requests": dict(sum((Counter(record.requests) for record in records), Counter[str]())),
             "sent": sum(sent) if len(sent) == len(records) else None,
             "reused": sum(record.reused for record in records),
+            "ignored": sum(record.ignored for record in records),
             "tokens": _tokens([record.tokens for record in records]),
             "sent_tokens": _tokens([record.sent_tokens for record in records]),
         }

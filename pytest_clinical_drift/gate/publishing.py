@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.cases.files import write_atomically
+from pytest_clinical_drift.core.files import write_atomically
 from pytest_clinical_drift.gate.inside_pytest import write_junit
 from pytest_clinical_drift.gate.items import STUDY, DriftResult
 from pytest_clinical_drift.gate.ledger import attempts_and_controls, ledger_above

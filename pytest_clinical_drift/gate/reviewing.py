@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_clinical_drift.cases.entries import GRADES
-from pytest_clinical_drift.cases.files import load_cases, write_atomically
+from pytest_clinical_drift.cases.files import load_cases
 from pytest_clinical_drift.cases.model import signed
 from pytest_clinical_drift.cases.timeline import demands_at
+from pytest_clinical_drift.core.files import write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.findings import visible
 from pytest_clinical_drift.gate.ledger import ledger_above

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_clinical_drift.authoring.facts import refuse_untold_facts
 from pytest_clinical_drift.authoring.interludes import stretch
 from pytest_clinical_drift.authoring.replies import refuse_unknown_terms
-from pytest_clinical_drift.cases.files import LONG, bundled_cases, by_patient, hash_cases, load_cases, read_text
+from pytest_clinical_drift.cases.files import LONG, bundled_cases, by_patient, hash_cases, load_cases
 from pytest_clinical_drift.cases.interludes import hash_interludes, load_interludes
 from pytest_clinical_drift.cases.model import Case, signed
 from pytest_clinical_drift.cases.sharding import cases_of_shard
@@ -17,6 +17,8 @@ from pytest_clinical_drift.conversation import dialogue
 from pytest_clinical_drift.conversation.progress import Progress
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
 from pytest_clinical_drift.conversation.scheduler import Plan
+from pytest_clinical_drift.conversation.seals import own_sealer
+from pytest_clinical_drift.core.files import read_text
 from pytest_clinical_drift.errors import FailureCode, InputError, SubjectError, failure
 from pytest_clinical_drift.evidence.entities import load_extractor
 from pytest_clinical_drift.gate.settings import Settings
@@ -138,6 +140,8 @@ class GateRun:
                 remarks.append(f"waiver ignored: no case {waiver.case} in this set")
             elif not waiver.holds_on(self.inputs.today):
                 remarks.append(f"the waiver for {waiver.case} has expired and does not count")
+        if self.store_path is not None and (problem := own_sealer().problem):
+            remarks.append(problem)
         remarks += self.subject.check(self.inputs.cases)
         if isinstance(self.subject, ReplaySubject) and (held := self.subject.repeats(self.cases)) > self.plan.repeats:
             advice = f"replay all of them with --drift-repeats {held}"

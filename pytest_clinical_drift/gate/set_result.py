@@ -11,6 +11,7 @@ from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.judging import pdsqi
 from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.metrics.recall import mean
+from pytest_clinical_drift.report.headlines import reuse_text
 from pytest_clinical_drift.report.judge_text import judge_line
 from pytest_clinical_drift.report.words import is_unread_zero
 from pytest_clinical_drift.results.inputs import GateInputs, options_hash
@@ -21,10 +22,12 @@ from pytest_clinical_drift.subjects.limits import token_cost
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.baseline import apply_baseline, by_id, compare_with_baseline
 from pytest_clinical_drift.verdict.reasons import ReasonCode, Verdict, reason
-from pytest_clinical_drift.verdict.values import Deciders
+from pytest_clinical_drift.verdict.values import Deciders, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
 
 Prices = tuple[float, float] | None
+_DAY = len("2026-01-31")
+"""Characters of a time that name its day."""
 
 
 class SetResult:
@@ -65,6 +68,7 @@ class SetResult:
         inputs, cases = self.inputs, self.cases
         total, signed = len(inputs.cases), len(inputs.signed)
         verdict = judge_set(cases, inputs.thresholds, total=total, deciders=deciders, signed=signed)
+        verdict = _without_unproven_reuse(verdict, manifest)
         comparison = None
         if (baseline := inputs.baseline) is not None:
             model, notes = baseline.manifest.model, inputs.baseline_remarks
@@ -111,6 +115,16 @@ class SetResult:
         return 7 if whole in (Verdict.UNSETTLED, Verdict.PARTIAL) else 0
 
 
+def _without_unproven_reuse(verdict: SetVerdict, manifest: Manifest) -> SetVerdict:
+    """No green verdict on replies of an earlier run that may be another model's."""
+    if not manifest.replies_reused or manifest.reuse_is_proven:
+        return verdict
+    since = (manifest.replies_reused_since or "")[:_DAY] or None
+    why = reason(ReasonCode.REPLIES_UNPROVEN, replies=manifest.replies_reused, since=since)
+    green = verdict.verdict in (Verdict.PASS, Verdict.CAUTION)
+    return replace(verdict, verdict=Verdict.UNSETTLED if green else verdict.verdict, reasons=(why, *verdict.reasons))
+
+
 def judge_run(run: GateRun, collected: SetResult) -> RunResult:
     """Judge the set, and make the record of the run."""
     reviews = run.session.reviews
@@ -125,6 +139,7 @@ def _manifest(run: GateRun, collected: SetResult) -> Manifest:
     """Everything that two runs must share to be the same."""
     identity, scoring, settings, system = run.subject.identity(), run.scoring, run.settings, run.plan.system_prompt
     replies = [reply for repeats in collected.transcripts.values() for talk in repeats for reply in talk.replies]
+    reused = [reply.reused_from for reply in replies if reply.reused_from and not reply.resumed]
     return Manifest.model_validate(
         {
             **scoring,
@@ -148,7 +163,9 @@ def _manifest(run: GateRun, collected: SetResult) -> Manifest:
                 "options": options_hash(run.inputs, run.session.options.window),
                 "system_prompt": hashlib.sha256(system.encode()).hexdigest() if system else None,
             },
-            "replies_reused_since": min((one.reused_from for one in replies if one.reused_from), default=None),
+            "replies_reused_since": min(reused, default=None),
+            "replies_resumed": sum(reply.resumed for reply in replies),
+            "replies_ignored": run.runner.replies_ignored if run.runner is not None else 0,
             "shard": _shard(run),
         }
     )
@@ -252,6 +269,8 @@ def figures_of(judged: RunResult | CaseResult, judge: str) -> list[Property]:
         ("judge", judge),
         ("judge_limits", judge_line(whole.manifest.judged, whole.counts) if whole else None),
         *((f"alarms_{state}", states.count(state)) for state in AlarmState),
+        ("replies_reused", sum(run.replies_reused for run in runs) or None),
+        ("reuse", reuse_text(whole.manifest) or None if whole else None),
         ("cases", f"{whole.cases_complete} of {whole.cases_total}" if whole else None),
     ]
     return [(name, value) for name, value in figures if value is not None]

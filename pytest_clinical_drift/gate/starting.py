@@ -12,6 +12,7 @@ from typing import Literal
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.cases.timeline import probed_turns
 from pytest_clinical_drift.conversation import dialogue
+from pytest_clinical_drift.conversation.seals import KEY_VARIABLE
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.items import STUDY
 from pytest_clinical_drift.gate.pytest_reports import Say
@@ -248,6 +249,7 @@ def _write_project(settings: Settings, ci: CiSystem, say: Say) -> None:
     """What a project commits besides the calibration, unless it is there; and what keeps the CI file from working."""
     root, specs = settings.root.resolve(), (settings.model, *settings.judges)
     keys = [given["key_env"] for given in (settings.settings, settings.judge_settings) if "key_env" in given]
+    keys.append(KEY_VARIABLE)
     project = Project(
         model=settings.model,
         judges=settings.judges,

@@ -13,17 +13,18 @@ from typing import Any, Self
 from pydantic import BaseModel, ValidationError
 
 from pytest_clinical_drift.cases.faults import first_fault
-from pytest_clinical_drift.cases.files import read_text, write_atomically
+from pytest_clinical_drift.core.files import read_text, write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.judging.measuring import SHARES, Measurement, Tally
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
+from pytest_clinical_drift.judging.protocol import UNPROVEN_DAYS
 from pytest_clinical_drift.judging.queue import Count
 from pytest_clinical_drift.subjects.base import Identity
 
 FORMAT = 2
-VALID_DAYS = 30
-"""For a judge whose identity is not proven: an alias may be another model tomorrow."""
+VALID_DAYS = UNPROVEN_DAYS
+"""For a judge whose identity is not proven."""
 
 
 class Share(BaseModel, frozen=True):

@@ -14,10 +14,10 @@ from typing import TypeVar
 
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_at
 from pytest_clinical_drift.cases.timeline import probed_turns
+from pytest_clinical_drift.core.packaged import load_data
 from pytest_clinical_drift.evidence.advice.breach import forbidden_by
 from pytest_clinical_drift.evidence.advice.orders import advice_of
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
-from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.answers import UNSURE, same_words, words_of
 from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all, settle

@@ -18,7 +18,7 @@ from pytest_clinical_drift.judging.protocol import EVERYTHING, Feed, Given, Judg
 from pytest_clinical_drift.judging.questions import Question, check_answer
 from pytest_clinical_drift.judging.readings import PDSQI, Reading
 from pytest_clinical_drift.subjects.base import Identity, Request, RunStopped, Subject
-from pytest_clinical_drift.transcript import Message, Reply
+from pytest_clinical_drift.transcript import Message, Purpose, Reply, Role
 
 ATTEMPTS = 3
 """How often a judge is asked for an answer in the right form."""
@@ -49,7 +49,7 @@ def interview(asked: JudgeRequest) -> Interview:
         schema = rating_schema() if item.kind == PDSQI else reading_schema(item)
     name, messages, counted = f"judge/{item.id}/{asked.wording}", messages_for(item, asked.wording), False
     for attempt in count():
-        reply = yield Request(name, attempt, item.turn, "dialogue", messages, schema=schema)
+        reply = yield Request(name, attempt, item.turn, Purpose.DIALOGUE, messages, schema=schema)
         used = reply.usage
         if used.prompt_tokens is not None and used.completion_tokens is not None:
             tokens, counted = (tokens[0] + used.prompt_tokens, tokens[1] + used.completion_tokens), True
@@ -61,7 +61,7 @@ def interview(asked: JudgeRequest) -> Interview:
             answer = read_text(asked, text, last=last, cut=bool(reply.truncated))
         if not answer.failed or error is not None or last:
             break
-        messages = (*messages, Message("assistant", text or "(nothing)"), Message("user", correction(item)))
+        messages = (*messages, Message(Role.ASSISTANT, text or "(nothing)"), Message(Role.USER, correction(item)))
     return replace(answer, tokens=tokens if counted else None)
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from pytest_clinical_drift.cases.faults import first_fault
-from pytest_clinical_drift.cases.files import numbered_lines
-from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.core.files import numbered_lines
+from pytest_clinical_drift.core.packaged import bundled
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import KINDS
 from pytest_clinical_drift.judging.entries import LISTED, Entry

@@ -12,7 +12,7 @@ from pytest_clinical_drift.judging.answers import UNSURE, Answer
 from pytest_clinical_drift.judging.protocol import Given, JudgeRequest, OneByOne
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import Reading
-from pytest_clinical_drift.subjects.base import typed_settings
+from pytest_clinical_drift.subjects.base import declared_settings
 
 DEFAULT_MODEL = "cross-encoder/nli-deberta-v3-base"
 CONTRADICTION, ENTAILMENT = "contradiction", "entailment"
@@ -30,12 +30,18 @@ class NliJudge(OneByOne):
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
         model = target or DEFAULT_MODEL
         self.name = f"nli:{model}"
-        given = typed_settings(self.name, settings, _SETTINGS, option="--drift-judge-set")
+        given = declared_settings(self.name, settings, _SETTINGS, option="--drift-judge-set")
         self._settings = {"threshold": 0.9, **given}
         if not 0 < (limit := self._settings["threshold"]) <= 1:
             raise InputError(f"--drift-judge-set threshold: expected a probability, found {limit}")
         batch, device = self._settings.get("batch_size", 16), self._settings.get("device", "cpu")
-        self._encoder = CrossEncoder(model, option="--drift-judge nli:FOLDER", batch_size=batch, device=device)
+        self._encoder = CrossEncoder(
+            model,
+            option="--drift-judge nli:FOLDER",
+            batch_size=batch,
+            device=device,
+            revision=self._settings.get("revision"),
+        )
 
     def check(self) -> list[str]:
         self._encoder.probabilities([], CONTRADICTION, ENTAILMENT)
@@ -98,8 +104,11 @@ def _content(sentence: str) -> frozenset[str]:
 class CrossEncoder:
     """A model of natural language inference: probability of one of its labels for each sentence pair."""
 
-    def __init__(self, model: str, *, option: str, batch_size: int = 16, device: str = "cpu") -> None:
-        """`option` is how a user names a local folder, said when the weights are missing."""
+    def __init__(
+        self, model: str, *, option: str, batch_size: int = 16, device: str = "cpu", revision: str | None = None
+    ) -> None:
+        """`option` is how a user names a local folder, said when the weights are missing; `revision`: of the hub."""
+        self._revision = {"revision": revision} if revision is not None else {}
         self._name, self._option, self._batch_size, self._device = model, option, batch_size, device
         self._loaded: tuple[Any, Any] | None = None
 
@@ -134,8 +143,10 @@ class CrossEncoder:
                 raise MissingDependency(f"{needs}: pip install 'pytest-clinical-drift[hf]'") from error
             try:
                 # A gate talks to nobody but the model under test: weights must be on this machine already.
-                tokenizer = AutoTokenizer.from_pretrained(self._name, local_files_only=True)
-                model = AutoModelForSequenceClassification.from_pretrained(self._name, local_files_only=True)
+                tokenizer = AutoTokenizer.from_pretrained(self._name, local_files_only=True, **self._revision)
+                model = AutoModelForSequenceClassification.from_pretrained(
+                    self._name, local_files_only=True, **self._revision
+                )
             except (OSError, ValueError, ImportError) as error:
                 raise MissingDependency(
                     f"the weights of {self._name!r} could not be loaded from this machine; fetch them once "

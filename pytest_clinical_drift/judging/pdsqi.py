@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.hygiene import strip_reasoning
-from pytest_clinical_drift.evidence.terms.vocabulary import load_data
+from pytest_clinical_drift.core.packaged import load_data
 from pytest_clinical_drift.judging.answers import strict_object
 from pytest_clinical_drift.judging.entries import ReadingAnswer
 from pytest_clinical_drift.judging.procedure import Judges, Procedure

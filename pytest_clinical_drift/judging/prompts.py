@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache, partial
 from itertools import count
 
-from pytest_clinical_drift.evidence.terms.vocabulary import load_data
+from pytest_clinical_drift.core.packaged import load_data
 from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import (
@@ -24,7 +24,7 @@ from pytest_clinical_drift.judging.readings import (
     StandingAdvice,
     TurnLine,
 )
-from pytest_clinical_drift.transcript import Message
+from pytest_clinical_drift.transcript import Message, Role
 
 _texts = partial(load_data, "prompts/judge_prompts")
 _reading_texts = partial(load_data, "prompts/reading_prompts")
@@ -61,7 +61,7 @@ def messages_for(item: Question | Reading, wording: int) -> tuple[Message, ...]:
         shown, fence = _fenced(texts, judged, f"{item.id}/{wording}", item.statement or "")
         asked = [_point(item, fence)]
     material = "\n\n".join((*shown, *asked, _texts()["last"]))
-    return Message("system", instructions(item.kind, wording)), Message("user", material)
+    return Message(Role.SYSTEM, instructions(item.kind, wording)), Message(Role.USER, material)
 
 
 def instructions(kind: str, wording: int) -> str:

@@ -12,11 +12,13 @@ from pytest_clinical_drift.judging.answers import KINDS, UNSURE, Answer
 from pytest_clinical_drift.judging.entries import ReadingAnswer
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import READINGS, Reading
-from pytest_clinical_drift.subjects.base import Identity
+from pytest_clinical_drift.subjects.base import Identity, is_digest
 
 RULES = "rules"
 EVERYTHING = frozenset((*KINDS, *READINGS))
 """Kinds of a judge that reads texts and answers single questions."""
+UNPROVEN_DAYS = 30
+"""So long answers and calibration of a judge count whose identity is not proven: its name may be another's tomorrow."""
 Given = Answer | ReadingAnswer
 
 
@@ -102,7 +104,7 @@ class OneByOne(ABC):
 
     def identity(self) -> Identity:
         revision = self._settings.get("revision")
-        return Identity(self.name, revision, proven=revision is not None, settings=self._settings)
+        return Identity(self.name, revision, proven=is_digest(revision), settings=self._settings)
 
     def work(self, feed: Feed) -> None:
         while not feed.stopped:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-from pytest_clinical_drift.cases.files import numbered_lines, read_text
+from pytest_clinical_drift.core.files import numbered_lines, read_text
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.calibration_file import ExternalTable
 from pytest_clinical_drift.judging.procedure import Judges, Procedure, read_all, settle

@@ -10,7 +10,7 @@ from pytest_clinical_drift.judging.entries import ReadingAnswer
 from pytest_clinical_drift.judging.protocol import EVERYTHING, Feed, Given, JudgeRequest, OneByOne
 from pytest_clinical_drift.judging.questions import check_answer
 from pytest_clinical_drift.judging.readings import Reading
-from pytest_clinical_drift.subjects.base import Identity, typed_settings
+from pytest_clinical_drift.subjects.base import Identity, declared_settings
 from pytest_clinical_drift.subjects.python import OwnLoop, imported_code, make
 
 JudgeFunction = Callable[[dict[str, Any]], Mapping[str, Any] | Awaitable[Mapping[str, Any]]]
@@ -23,7 +23,7 @@ class PythonJudge(OneByOne):
 
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
         self.name, self._target = f"python:{target}", target
-        self._settings = typed_settings(self.name, settings, {"revision": str}, option="--drift-judge-set")
+        self._settings = declared_settings(self.name, settings, {"revision": str}, option="--drift-judge-set")
         self._loop = OwnLoop()
 
     @cached_property

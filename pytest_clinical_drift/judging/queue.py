@@ -1,11 +1,6 @@
 """Puts what many procedures ask to the judges, all in flight at once, and takes each further with the answers."""
 
 import contextlib
-import dataclasses
-import datetime
-import hashlib
-import json
-import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
@@ -15,14 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
-from pytest_clinical_drift.conversation.store import connect, make_folder
-from pytest_clinical_drift.errors import Failure, InputError, SubjectError
+from pytest_clinical_drift.errors import Failure, SubjectError
+from pytest_clinical_drift.judging.answer_store import AnswerStore
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.judging.procedure import Procedure
 from pytest_clinical_drift.judging.prompts import prompt_hash
-from pytest_clinical_drift.judging.protocol import Feed, Given, Item, Judge, JudgeRequest
+from pytest_clinical_drift.judging.protocol import Feed, Given, Judge, JudgeRequest
 
 _GIVEN_UP_AFTER = 40
 """Failures in a row, without one answer between them, after which a judge is not asked any more."""
@@ -30,11 +23,6 @@ _STOPPED_AFTER = 3
 """Outages in a row at the end of a run by which a judge has stopped answering; fewer may be chance."""
 OFFLINE = "not in the store, and nobody is asked (offline=true)"
 _Key = tuple[str, int, str]
-_TABLE = (
-    "CREATE TABLE IF NOT EXISTS answers "
-    "(key TEXT PRIMARY KEY, created TEXT NOT NULL, answer TEXT NOT NULL) WITHOUT ROWID"
-)
-_STORED: TypeAdapter[Given] = TypeAdapter(Given)
 
 
 @dataclass(slots=True)
@@ -84,48 +72,14 @@ class Count:
             self.sent_tokens.update(used if sent else ())
 
 
-class AnswerStore:
-    """Answers already given, in the run's store: nothing is asked twice, and a verdict can be reproduced offline."""
-
-    def __init__(self, path: Path | None, judge: str) -> None:
-        """`judge` is the fingerprint of who answers and of the prompts; without a path answers live in memory."""
-        self._judge = judge
-        self._guard = threading.Lock()
-        try:
-            if path is not None:
-                make_folder(path.parent)
-            self._rows = connect(path or ":memory:")
-            self._rows.execute(_TABLE)
-        except (sqlite3.Error, OSError) as error:
-            raise InputError(f"--drift-store {path}: cannot be used as a store ({error})") from None
-
-    def get(self, item: Item, wording: int) -> Given | None:
-        with self._guard, contextlib.suppress(sqlite3.Error, ValueError):
-            row = self._rows.execute("SELECT answer FROM answers WHERE key = ?", (self._key(item, wording),)).fetchone()
-            return _STORED.validate_python(json.loads(row[0])) if row is not None else None
-        return None
-
-    def put(self, item: Item, wording: int, answer: Given) -> None:
-        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        with self._guard, contextlib.suppress(sqlite3.Error, TypeError, ValueError):
-            row = (self._key(item, wording), now, json.dumps(dataclasses.asdict(answer), ensure_ascii=True))
-            self._rows.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", row)
-
-    def close(self) -> None:
-        with self._guard, contextlib.suppress(sqlite3.Error):
-            self._rows.close()
-
-    def _key(self, item: Item, wording: int) -> str:
-        return hashlib.sha256(f"{self._judge}/{item.id}/{wording}".encode()).hexdigest()
-
-
 class _Line(Feed):
     """What one judge is asked, with its thread, its part of the store, and how it answers."""
 
     def __init__(self, judge: Judge, store: Path | None, deliver: Callable[[JudgeRequest, Given], None]) -> None:
         super().__init__(deliver)
         self.judge = judge
-        self.store = AnswerStore(store, judge.identity().fingerprint(prompt_hash()))
+        identity = judge.identity()
+        self.store = AnswerStore(store, identity.fingerprint(prompt_hash()), proven=identity.proven)
         self.thread: threading.Thread | None = None
         self.failures = 0
         self.outages = 0
@@ -186,6 +140,11 @@ class JudgeQueue:
             if close:
                 line.judge.close()
             line.store.close()
+
+    @property
+    def answers_ignored(self) -> int:
+        """Stored answers that were not used, because a seal does not fit."""
+        return sum(line.store.ignored for line in dict.fromkeys(self._lines.values()))
 
     def outage(self) -> Outage | None:
         """What the judges left without an answer; None where they answered everything."""

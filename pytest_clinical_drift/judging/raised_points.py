@@ -10,12 +10,12 @@ from math import inf
 from pytest_clinical_drift.cases.entries import GRADES
 from pytest_clinical_drift.cases.model import Case, facts_at, facts_of
 from pytest_clinical_drift.cases.timeline import Demand, demands_at, probed_turns
+from pytest_clinical_drift.core.packaged import load_data
 from pytest_clinical_drift.evidence.advice.breach import ReplyFinding
 from pytest_clinical_drift.evidence.facts.outcome import ABSENT, CONTRADICTED
 from pytest_clinical_drift.evidence.findings import Findings
 from pytest_clinical_drift.evidence.terms.language import NOT_ENGLISH
 from pytest_clinical_drift.evidence.terms.lexicon import find_terms
-from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.answers import UNSURE, words_of
 from pytest_clinical_drift.judging.entries import About, Entry, about_entry, about_of
 from pytest_clinical_drift.judging.questions import Question, question_for

@@ -13,7 +13,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError, ValidationInfo, field_validator
 
 from pytest_clinical_drift.cases.faults import first_fault
-from pytest_clinical_drift.cases.files import JSONFault, parse_json, read_text
+from pytest_clinical_drift.core.files import read_text
+from pytest_clinical_drift.core.parsing import JSONFault, parse_json
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import UNSURE, against, answers_of
 from pytest_clinical_drift.judging.questions import Question

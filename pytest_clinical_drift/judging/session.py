@@ -262,4 +262,5 @@ class JudgeSession:
             "requests": dict(self.count.kinds),
             "sent": self.count.sent,
             "reused": self.count.reused,
+            "ignored": self._queue.answers_ignored if self._queue is not None else 0,
         }

@@ -34,7 +34,8 @@ def cohen_kappa(one: Sequence[Hashable], two: Sequence[Hashable]) -> float | Non
     observed = percent_agreement(one, two)
     if observed is None:
         return None
-    first, second = Counter(one), Counter(two)
+    first = Counter(one)
+    second = Counter(two)
     expected = sum(first[label] * second[label] for label in first) / len(one) ** 2
     return None if expected >= 1 else (observed - expected) / (1 - expected)
 
@@ -59,8 +60,12 @@ def paired_label_limits(
     """95 % percentile limits of a figure of two raters over resampled items; None where too few resamples define it."""
     generator = np.random.default_rng(SEED)
     labels = np.array([one, two], dtype=bool)
-    draws = (labels[:, generator.integers(0, len(one), len(one))].tolist() for _ in range(_LABEL_DRAWS))
-    values = [value for first, second in draws if (value := figure(first, second)) is not None]
+    values: list[float] = []
+    for _ in range(_LABEL_DRAWS):
+        first, second = labels[:, generator.integers(0, len(one), len(one))].tolist()
+        value = figure(first, second)
+        if value is not None:
+            values.append(value)
     if len(values) < _LABEL_DRAWS // 2:
         return None
     low, high = np.quantile(values, (0.025, 0.975))
@@ -82,12 +87,15 @@ def icc_2_1(table: Sequence[Sequence[float]], *, confidence: float) -> tuple[flo
     (MSR - MSE) / (MSR + (k - 1) MSE + k (MSC - MSE) / n), limits by F (Shrout and Fleiss 1979; McGraw and Wong 1996).
     None with fewer than two items or raters, and where all values are equal; no limits where the raters never differ.
     """
-    n, k = len(table), min(map(len, table), default=0)
+    n = len(table)
+    k = min(map(len, table), default=0)
     if n < 2 or k < 2:
         return None
     values = np.asarray(table, dtype=float)
-    items, raters = values.mean(axis=1, keepdims=True), values.mean(axis=0)
-    item_square, rater_square = k * float(items.var(ddof=1)), n * float(raters.var(ddof=1))
+    items = values.mean(axis=1, keepdims=True)
+    raters = values.mean(axis=0)
+    item_square = k * float(items.var(ddof=1))
+    rater_square = n * float(raters.var(ddof=1))
     error = float(((values - items - raters + values.mean()) ** 2).sum()) / ((n - 1) * (k - 1))
     below = item_square + (k - 1) * error + k * (rater_square - error) / n
     if below <= 1e-12:
@@ -101,7 +109,8 @@ def icc_2_1(table: Sequence[Sequence[float]], *, confidence: float) -> tuple[flo
     b = (1 + k * value * (n - 1) / (n * (1 - value))) * error
     free = (a + b) ** 2 / (a**2 / (k - 1) + b**2 / ((n - 1) * (k - 1)))
     share = (1 + confidence) / 2
-    first, second = float(fdtri(n - 1, free, share)), float(fdtri(free, n - 1, share))
+    first = float(fdtri(n - 1, free, share))
+    second = float(fdtri(free, n - 1, share))
     spread = k * rater_square + (k * n - k - n) * error
     low = n * (item_square - first * error) / (first * spread + n * item_square)
     return value, low, n * (second * item_square - error) / (spread + n * second * item_square)
@@ -134,18 +143,24 @@ def corrected_rate(
         return None
     value = within((judged[0] / judged[1] + specificity[0] / specificity[1] - 1) / power)
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    (rate, size), (upheld, faults), (cleared, clean) = (
-        ((hits + trials / 2) / (of + trials), of + trials)  # with imagined trials added, half of them hits
-        for (hits, of), trials in ((judged, z * z), (sensitivity, 2.0), (specificity, 2.0))
-    )
+    rate, size = _drawn_to_middle(judged, z * z)
+    upheld, faults = _drawn_to_middle(sensitivity, 2.0)
+    cleared, clean = _drawn_to_middle(specificity, 2.0)
     slack = upheld + cleared - 1
     if slack <= 0:
         return CorrectedRate(value, 0.0, 1.0)
     true = within((rate + cleared - 1) / slack)
-    of_faults, of_clean = upheld * (1 - upheld) / faults, cleared * (1 - cleared) / clean
+    of_faults = upheld * (1 - upheld) / faults
+    of_clean = cleared * (1 - cleared) / clean
     centre = true + 2 * z * z * (true * of_faults - (1 - true) * of_clean)
     spread = math.sqrt(rate * (1 - rate) / size + (1 - true) ** 2 * of_clean + true**2 * of_faults) / slack
     return CorrectedRate(value, within(centre - z * spread), within(centre + z * spread))
+
+
+def _drawn_to_middle(counted: Counted, imagined: float) -> tuple[float, float]:
+    """The rate and the trials with so many imagined trials added, half of them hits."""
+    hits, of = counted
+    return (hits + imagined / 2) / (of + imagined), of + imagined
 
 
 def within(value: float) -> float:

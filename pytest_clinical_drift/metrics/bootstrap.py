@@ -26,8 +26,10 @@ from pytest_clinical_drift.metrics import SEED
 Table = NDArray[np.float64]
 
 RESAMPLES = 10_000
-STRETCH_BAD, STRETCH_GOOD = 6.0, 1.0
-"""c of the end towards the worst value, and of the other; see the table above."""
+STRETCH_BAD = 6.0
+"""c of the end towards the worst value; see the table above."""
+STRETCH_GOOD = 1.0
+"""c of the other end."""
 
 _CHUNK = 4_000_000
 """Most draws held at once, which bounds the memory for large sets."""
@@ -52,7 +54,8 @@ def resampled_means(sums: Table, counts: Table, *, seed: int, resamples: int) ->
     if resamples <= rows_at_once:
         parts = [_cached_draws(units, resamples, seed)]
     else:
-        generator, starts = np.random.default_rng(seed), range(0, resamples, rows_at_once)
+        generator = np.random.default_rng(seed)
+        starts = range(0, resamples, rows_at_once)
         parts = (_draw(generator, units, min(rows_at_once, resamples - start)) for start in starts)
     # einsum, not `@`: products this thin are memory-bound, and BLAS threads only wait for each other
     return np.concatenate(
@@ -72,7 +75,7 @@ def _draw(generator: np.random.Generator, units: int, resamples: int) -> Table:
     return np.bincount(drawn.ravel(), minlength=resamples * units).reshape(resamples, units).astype(float)
 
 
-def bca_limits(
+def bca_limits(  # noqa: PLR0913  # each option is a choice of the method that callers name
     sums: Table,
     counts: Table,
     *,
@@ -85,7 +88,8 @@ def bca_limits(
     """Lower and upper BCa limits of sum / count for every column; a column without spread gets its own mean twice."""
     from scipy.special import ndtr, ndtri
 
-    units, total = len(counts), sums.sum(axis=0)
+    units = len(counts)
+    total = sums.sum(axis=0)
     means = resampled_means(sums, counts, seed=seed, resamples=resamples)
     observed = total / counts.sum()
     without_one = (total - sums) / (counts.sum() - counts)[:, None]
@@ -97,7 +101,8 @@ def bca_limits(
     at_most = (means <= observed[:, None] + _TIE).mean(axis=1)
     # half a resample keeps the quantile finite when every resample lies on one side
     bias = ndtri(np.clip((below + at_most) / 2, 0.5 / resamples, 1 - 0.5 / resamples))
-    wing, stretches = -ndtri((1 - confidence) / 2), np.ones(2)
+    wing = -ndtri((1 - confidence) / 2)
+    stretches = np.ones(2)
     if corrected:
         wing = _wing(sums - observed * counts[:, None], confidence)
         ends = (STRETCH_BAD, STRETCH_GOOD) if bad_end_is_low else (STRETCH_GOOD, STRETCH_BAD)
@@ -115,7 +120,8 @@ def _wing(residuals: Table, confidence: float) -> Table:
     """How many standard errors the corrected interval reaches to each side, before bias and acceleration."""
     from scipy.special import stdtrit
 
-    units, variance = len(residuals), (residuals**2).mean(axis=0)
+    units = len(residuals)
+    variance = (residuals**2).mean(axis=0)
     heavy = (residuals**4).mean(axis=0) / np.where(variance > 0, variance, 1.0) ** 2 - 3
     # the variance of a variance grows with the kurtosis: Satterthwaite's degrees of freedom
     freedom = 2 / (np.maximum(heavy, 0) / units + 2 / (units - 1))

@@ -42,8 +42,13 @@ def early_slope(curve: Curve, worst: Curve | None = None) -> SlopeFit | None:
 
 def carried(curve: Curve) -> list[float | None]:
     """The curve with every gap filled by the last value before it; None before the first."""
+    filled: list[float | None] = []
     last: float | None = None
-    return [last := last if value is None else value for value in curve]
+    for value in curve:
+        if value is not None:
+            last = value
+        filled.append(last)
+    return filled
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,10 +58,11 @@ def mean_intervals(
     sums, counts = group_sums(table, groups)
     units = len(counts)
     if units < FEW_UNITS:
+        method = "t"
         low, high = _t_limits(sums, counts, confidence)
     else:
+        method = "bootstrap"
         low, high = bca_limits(sums, counts, confidence=confidence, bad_end_is_low=worst <= best, resamples=resamples)
-    method = "t" if units < FEW_UNITS else "bootstrap"
     bottom, top = sorted(ends)
     common = _most_common(table)
     departures = sums / counts[:, None] - common
@@ -73,8 +74,11 @@ def mean_intervals(
         if count < min(FEW_DEPARTURES, units):
             found = _few_departures(found, float(common[column]), departures[:, column], ends, confidence)
         if unseen and 2 * count < units:
-            low_is_bad, end = worst <= best, float(bad[column])
-            found = replace(found, low=min(found.low, end)) if low_is_bad else replace(found, high=max(found.high, end))
+            end = float(bad[column])
+            if worst <= best:
+                found = replace(found, low=min(found.low, end))
+            else:
+                found = replace(found, high=max(found.high, end))
         intervals.append(found)
     return intervals
 
@@ -113,11 +117,13 @@ def _few_departures(
         low, high = sorted(common + _upper(0, units, confidence) * (end - common) for end in ends)
         return Interval(low, high, "exact", units)
     size = float(np.abs(departing).mean())
-    down, up = int((departing < 0).sum()), int((departing > 0).sum())
+    down = int((departing < 0).sum())
+    up = int((departing > 0).sum())
     low = common - size * _upper(down, units, confidence) if down else common + size * _lower(up, units, confidence)
     high = common + size * _upper(up, units, confidence) if up else common - size * _lower(down, units, confidence)
     bottom, top = sorted(ends)
-    low, high = max(min(resampled.low, low), bottom), min(max(resampled.high, high), top)
+    low = max(min(resampled.low, low), bottom)
+    high = min(max(resampled.high, high), top)
     return Interval(low, high, f"{resampled.method} or exact", units)
 
 
@@ -151,10 +157,13 @@ def clustered_limits(
     against that of independent trials, at least 1. Without an error it is 1: then this is Clopper-Pearson.
     """
     good, tried = _per_group(hits, trials, groups).T
-    whole, of, units = float(good.sum()), float(tried.sum()), len(tried)
+    whole = float(good.sum())
+    of = float(tried.sum())
+    units = len(tried)
     if not of:
         return 0.0, 1.0
-    share, effect = whole / of, 1.0
+    share = whole / of
+    effect = 1.0
     if 0 < share < 1 and units > 1:
         spread = float(((good - share * tried) ** 2).sum()) * units / (units - 1)
         effect = max(1.0, spread / (of * share * (1 - share)))
@@ -177,7 +186,8 @@ def effective_trials(
     from scipy.special import stdtrit
 
     happened, tried = _per_group(events, trials, groups).T
-    total, units = float(tried.sum()), len(tried)
+    total = float(tried.sum())
+    units = len(tried)
     if not units:
         return 0.0
     per_unit = float((tried**2).sum()) / total
@@ -185,7 +195,8 @@ def effective_trials(
         # one group shows nothing about the correlation inside it
         return total / (1 + (per_unit - 1) * PRIOR_CORRELATION)
     share = float(happened.sum()) / total
-    seen, correlation = 0, 0.0
+    seen = 0
+    correlation = 0.0
     if 0 < share < 1:
         variance = units / (units - 1) * float(((happened - share * tried) ** 2).sum()) / total**2
         correlation = max(0.0, (variance * total / (share * (1 - share)) - 1) / (per_unit - 1))

@@ -13,7 +13,9 @@ from typing import NamedTuple
 from pytest_clinical_drift.metrics.bootstrap import STRETCH_BAD
 from pytest_clinical_drift.metrics.intervals import Interval, mean_intervals
 
-WORSE, NOT_WORSE, UNDECIDED = "worse", "not worse", "undecided"
+WORSE = "worse"
+NOT_WORSE = "not worse"
+UNDECIDED = "undecided"
 
 UNSEEN_LOSS = 0.5
 """Where no case moved at all: the loss assumed for a case unlike all that were seen, as a share of the whole range."""
@@ -44,7 +46,7 @@ class PairedResult:
     """worse, not worse or undecided."""
 
 
-def compare_paired(
+def compare_paired(  # noqa: PLR0913  # two samples, their groups, and the rules of the test by name
     new: Sequence[float],
     old: Sequence[float],
     groups: Sequence[str],
@@ -136,7 +138,8 @@ def comparison_odds(*, cases: int, drop: float, error_sd: float, rules: Comparis
         return Odds(0.0, 1.0, 0.0)
     error = max(error_sd, 1e-9) / cases**0.5
     reach = error * ((cases + STRETCH_BAD) / (cases - 1)) ** 0.5
-    wing, claim = (stdtrit(cases - 1, 1 - tail) * reach for tail in (rules.alpha, rules.alpha / rules.claims))
+    wing = stdtrit(cases - 1, 1 - rules.alpha) * reach
+    claim = stdtrit(cases - 1, 1 - rules.alpha / rules.claims) * reach
     worse = float(ndtr((min(-claim, wing - rules.margin) + drop) / error))
     not_worse = 1 - float(ndtr((wing - rules.margin + drop) / error)) if cases >= rules.min_cases else 0.0
     return Odds(worse, max(0.0, 1 - worse - not_worse), not_worse)

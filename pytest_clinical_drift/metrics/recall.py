@@ -63,7 +63,8 @@ def fit_slope(curve: Sequence[float | None], places: Sequence[float | None] | No
     """
     at = range(1, len(curve) + 1) if places is None else places
     points = [(p, value) for value, p in zip(curve, at, strict=True) if p is not None and value is not None]
-    known, values = [float(place) for place, _ in points], [value for _, value in points]
+    known = [float(place) for place, _ in points]
+    values = [value for _, value in points]
     if len(set(known)) < 2:
         return None
     if max(values) - min(values) < _CONSTANT:

@@ -59,7 +59,7 @@ class SlateReason:
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return coded_sentence("slate_reasons.yaml", self.code, self.values)
+        return coded_sentence("slate_reasons", self.code, self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +113,23 @@ class ViewFigures:
 def plain(value: Any) -> Any:
     """What is put into the record, as JSON has it."""
     if isinstance(value, Figure):
-        figure: dict[str, Any] = {"value": value.value, "n": value.n}
-        if value.interval is not None:
-            figure["interval"] = [value.interval.low, value.interval.high]
-        if value.value is None:
-            figure |= {"reason": str(value.reason), "reason_code": value.reason.code if value.reason else None}
-        return figure
+        return _plain_figure(value)
     if isinstance(value, Cell):
         return {"predictions": value.predictions, "hits": value.hits, **plain(value.figures)}
     if isinstance(value, ViewFigures):
         return {part.name: plain(getattr(value, part.name)) for part in fields(value)[:-2]}  # without the two flags
     if isinstance(value, dict):
         return {name: plain(part) for name, part in value.items()}
-    return [plain(part) for part in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    return value
+
+
+def _plain_figure(figure: Figure) -> dict[str, Any]:
+    content: dict[str, Any] = {"value": figure.value, "n": figure.n}
+    if figure.interval is not None:
+        content["interval"] = [figure.interval.low, figure.interval.high]
+    if figure.value is None:
+        content["reason"] = str(figure.reason)
+        content["reason_code"] = figure.reason.code if figure.reason else None
+    return content

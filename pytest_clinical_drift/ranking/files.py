@@ -8,13 +8,16 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from pytest_clinical_drift.cases.faults import describe_faults
-from pytest_clinical_drift.cases.files import parse_data, read_text
+from pytest_clinical_drift.core.files import read_text
+from pytest_clinical_drift.core.parsing import parse_data
+from pytest_clinical_drift.core.text import cut
 from pytest_clinical_drift.errors import InputError, not_loadable
 
 if TYPE_CHECKING:
@@ -49,7 +52,8 @@ class Table:
         return name in self.frame.columns
 
     def require(self, *names: str) -> None:
-        if missing := [name for name in names if name not in self]:
+        missing = [name for name in names if name not in self]
+        if missing:
             have = ", ".join(name for name in self.frame.columns[:13] if name != _ROW) or "none"
             lacks = f"column {missing[0]} is" if len(missing) == 1 else f"columns {', '.join(missing)} are"
             raise InputError(f"{self.file}: the {lacks} missing; the file has {have}")
@@ -75,7 +79,8 @@ class Table:
 
     def numbers(self, name: str) -> pl.Series:
         column = self.frame[name]
-        values = (column if column.dtype.is_numeric() else as_text(column)).cast(float, strict=False)
+        readable = column if column.dtype.is_numeric() else as_text(column)
+        values = readable.cast(float, strict=False)
         bad = (~values.is_finite().fill_null(False)).arg_true()
         if len(bad):
             raise self.fault(bad[0], name, f"is {_shown(column[bad[0]])}, not a finite number")
@@ -110,7 +115,8 @@ class Table:
 
 def find_table(folder: Path, stems: Sequence[str]) -> Table | None:
     """The one file of these names in the folder; two would leave open which one counts."""
-    files = [file for stem in stems for suffix in SUFFIXES if (file := folder / f"{stem}{suffix}").is_file()]
+    places = [folder / f"{stem}{suffix}" for stem, suffix in product(stems, SUFFIXES)]
+    files = [file for file in places if file.is_file()]
     if len(files) > 1:
         raise InputError(f"{folder}: both {files[0].name} and {files[1].name} are there; keep one of the two")
     return read_table(files[0]) if files else None
@@ -178,8 +184,7 @@ def as_text(series: pl.Series) -> pl.Series:
 
 
 def _shown(cell: object) -> str:
-    text = "empty" if cell is None else repr(cell)
-    return text if len(text) <= 60 else text[:57] + "…"
+    return "empty" if cell is None else cut(repr(cell))
 
 
 def _as_utc(moment: datetime.datetime) -> datetime.datetime:
@@ -214,11 +219,13 @@ class SlateManifest(BaseModel, frozen=True, coerce_numbers_to_str=True):
 
 def read_manifests(folder: Path) -> dict[str, SlateManifest]:
     """Slate id to its record: our manifest, or the public registry's list; empty when the folder has neither."""
-    file = next((file for name in (MANIFEST, _PUBLIC_LIST) if (file := folder / name).is_file()), None)
+    places = (folder / MANIFEST, folder / _PUBLIC_LIST)
+    file = next((place for place in places if place.is_file()), None)
     if file is None:
         return {}
-    text, manifests = read_text(file), {}
+    text = read_text(file)
     data = parse_data(file, text)
+    manifests: dict[str, SlateManifest] = {}
     for entry in data if isinstance(data, list) else [data]:
         if not isinstance(entry, dict):
             raise InputError(f"{file}: expected a record with slate_id and created_at, found {type(entry).__name__}")

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_clinical_drift.cases.files import file_hash
-from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.core.files import file_hash
+from pytest_clinical_drift.core.packaged import bundled
+from pytest_clinical_drift.core.text import counted
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.ranking.files import MANIFEST, SUFFIXES, SlateManifest, read_manifests, read_table
 from pytest_clinical_drift.ranking.slate import read_slates, slug
@@ -23,14 +24,26 @@ class Verification(NamedTuple):
     """One sentence per difference from what was frozen; empty: unchanged."""
 
 
+class SlateSources(NamedTuple):
+    """The user's files that a slate is made of."""
+
+    predictions: Path
+    candidates: Path | None = None
+    """All scored candidates, for the popularity baseline."""
+    labels: Path | None = None
+    """Pairs known at freeze."""
+
+    def by_name(self) -> dict[str, Path]:
+        """The files that were given, by their names in the slate."""
+        return {f"{name}{file.suffix}": file for name, file in self._asdict().items() if file is not None}
+
+
 def freeze(
-    predictions: Path,
+    sources: SlateSources,
     out: Path,
     *,
     model_version: str,
     parameters: Mapping[str, str] | None = None,
-    candidates: Path | None = None,
-    labels: Path | None = None,
     slate_id: str | None = None,
     created_at: datetime.datetime | None = None,
 ) -> SlateManifest:
@@ -41,14 +54,14 @@ def freeze(
     _refuse_used(out, "a frozen slate is never overwritten")
     if not model_version.strip():
         raise InputError("--model-version is empty; give the ranking model's version")
-    sources = {"predictions": predictions, "candidates": candidates, "labels": labels}
-    files = {f"{name}{file.suffix}": file for name, file in sources.items() if file is not None}
+    files = sources.by_name()
     for file in files.values():
         if file.suffix not in SUFFIXES:
             raise InputError(f"{file}: expected a file that ends in {', '.join(SUFFIXES)}")
-    table = read_table(predictions)
-    if (column := table.first_of("slate_id", "created_at")) is not None:
-        raise InputError(f"{predictions}: has a column {column}; freezing sets it, so take it out first")
+    table = read_table(sources.predictions)
+    column = table.first_of("slate_id", "created_at")
+    if column is not None:
+        raise InputError(f"{sources.predictions}: has a column {column}; freezing sets it, so take it out first")
     digests = {name: file_hash(file) for name, file in files.items()}
     moment = created_at or datetime.datetime.now(datetime.UTC).replace(microsecond=0)
     manifest = SlateManifest(
@@ -61,8 +74,14 @@ def freeze(
         n_predictions=len(table),
     )
     manifest = manifest.model_copy(update={"sha256": manifest.content_hash()})
+    _write_slate(out, manifest, files, sources.predictions)
+    return manifest
+
+
+def _write_slate(out: Path, manifest: SlateManifest, files: Mapping[str, Path], predictions: Path) -> None:
+    """Put the slate together beside its place, read it as the gate will, and move it there."""
     out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".freeze-") as draft:  # checked before it gets its place
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".freeze-") as draft:
         folder = Path(draft) / "slate"
         folder.mkdir()
         for name, file in files.items():
@@ -79,7 +98,6 @@ def freeze(
         if out.exists():
             out.rmdir()
         folder.replace(out)
-    return manifest
 
 
 def _refuse_used(out: Path, why: str) -> None:
@@ -92,9 +110,11 @@ def _check(folder: Path, file: Path) -> None:
     for slate in read_slates(folder):
         rows = slate.predictions["repeated"].arg_true()
         if len(rows):
-            disease, drug = (slate.predictions[name].to_physical()[rows[0]] for name in ("disease", "drug"))
-            place = f"{file}, row {rows[0] + 1}: duplicate pair ({slate.diseases[disease]}, {slate.drugs[drug]})"
-            raise InputError(f"{place}; {len(rows):,} duplicate row{'s' if len(rows) > 1 else ''}; keep one per pair")
+            first = rows[0]
+            disease = slate.diseases[slate.predictions["disease"].to_physical()[first]]
+            drug = slate.drugs[slate.predictions["drug"].to_physical()[first]]
+            place = f"{file}, row {first + 1}: duplicate pair ({disease}, {drug})"
+            raise InputError(f"{place}; {counted(len(rows), 'duplicate row')}; keep one per pair")
 
 
 def verify(folder: Path, sha256: str | None = None) -> Verification:
@@ -110,7 +130,22 @@ def verify(folder: Path, sha256: str | None = None) -> Verification:
     manifests = list(read_manifests(folder).values())
     if len(manifests) != 1:
         raise InputError(f"{folder / MANIFEST}: expected the record of one slate, found {len(manifests)}")
-    manifest, problems, present = manifests[0], [], {}
+    manifest = manifests[0]
+    present, problems = _compare_files(folder, manifest)
+    if not any(name.startswith("predictions.") for name in manifest.files):
+        problems.append(f"{MANIFEST} names no predictions")
+    now = manifest.model_copy(update={"files": present}).content_hash()
+    if manifest.content_hash() != manifest.sha256:
+        problems.append(f"{MANIFEST} was changed after freezing: its hash does not fit its content")
+    if sha256 is not None and now != sha256.lower():
+        problems.append(f"the slate's hash is {now}, not the one that was kept: {sha256.lower()}")
+    return Verification(now, tuple(problems))
+
+
+def _compare_files(folder: Path, manifest: SlateManifest) -> tuple[dict[str, str], list[str]]:
+    """The hashes of the frozen files that are there, and what differs from the manifest."""
+    present: dict[str, str] = {}
+    problems: list[str] = []
     for name, digest in manifest.files.items():
         if Path(name).name != name:
             problems.append(f"{MANIFEST} names the file {name!r} outside the folder")
@@ -120,14 +155,7 @@ def verify(folder: Path, sha256: str | None = None) -> Verification:
             present[name] = file_hash(folder / name)
             if present[name] != digest:
                 problems.append(f"{name} was changed after freezing")
-    if not any(name.startswith("predictions.") for name in manifest.files):
-        problems.append(f"{MANIFEST} names no predictions")
-    now = manifest.model_copy(update={"files": present}).content_hash()
-    if manifest.content_hash() != manifest.sha256:
-        problems.append(f"{MANIFEST} was changed after freezing: its hash does not fit its content")
-    if sha256 is not None and now != sha256.lower():
-        problems.append(f"the slate's hash is {now}, not the one that was kept: {sha256.lower()}")
-    return Verification(now, tuple(problems))
+    return present, problems
 
 
 def verify_slate(folder: Path, sha256: str | None, say: Callable[[str], object]) -> int:

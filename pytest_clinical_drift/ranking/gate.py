@@ -10,13 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pytest_clinical_drift.core.text import rounded
+from pytest_clinical_drift.metrics.intervals import Interval
 from pytest_clinical_drift.ranking.figure_types import Figure, SlateCode, SlateReason, ViewFigures, plain
 from pytest_clinical_drift.ranking.files import MANIFEST
 from pytest_clinical_drift.ranking.freezing import verify
 from pytest_clinical_drift.ranking.prospective import ALL, all_outcomes, evaluate, prospective
 from pytest_clinical_drift.ranking.ranker import Ranker, load_ranker, measure_ranker
 from pytest_clinical_drift.ranking.slate import Slate, read_slates
-from pytest_clinical_drift.report.words import limit_numbers, rounded
+from pytest_clinical_drift.report.words import limit_numbers
 from pytest_clinical_drift.verdict.bands import PRIMARY, RANKER_METRICS, TIERS, MetricLimits, SlateRules
 from pytest_clinical_drift.verdict.reasons import FigureState, Verdict
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
@@ -44,19 +46,24 @@ class SlateJudgement:
     def __str__(self) -> str:
         if self.figure.value is None:
             return f"{self.metric} {FigureState.NOT_EVALUATED}: {self.detail}"
+        limits = limit_numbers(self.limit)
+        text = f"{self.metric} {rounded(self.figure.value, '.3f', limits)}"
         interval = self.figure.interval
-        held = limit_numbers(self.limit)
-        shown = f" [{rounded(interval.low, '.3f', held)}, {rounded(interval.high, '.3f', held)}]" if interval else ""
-        limit = f" against {self.limit}" if self.limit else ""
-        detail = f": {self.detail}" if self.detail else ""
-        return f"{self.metric} {rounded(self.figure.value, '.3f', held)}{shown}{limit}{detail}"
+        if interval is not None:
+            text += f" [{rounded(interval.low, '.3f', limits)}, {rounded(interval.high, '.3f', limits)}]"
+        if self.limit:
+            text += f" against {self.limit}"
+        if self.detail:
+            text += f": {self.detail}"
+        return text
 
 
 def slate_figure(figures: ViewFigures, metric: str) -> Figure:
     """A figure by its name: a tier at the end means that tier, none the whole slate."""
     name, _, tier = metric.rpartition("_")
     if tier not in TIERS:
-        name, tier = metric, ALL
+        name = metric
+        tier = ALL
     cell = figures.tiers.get(tier)
     if cell is None:
         return Figure.undefined(SlateCode.NO_TIER, tier=tier)
@@ -67,16 +74,24 @@ def judge(metric: str, figure: Figure, limits: MetricLimits) -> SlateJudgement:
     """By the value; a PASS of outcomes is held back where the interval reaches past the limit, or there is none."""
     if figure.value is None:
         return SlateJudgement(metric, FigureState.NOT_EVALUATED, figure, str(limits.pass_limit), figure.reason)
-    band, interval, doubt = limits.band(figure.value), figure.interval, None
+    band = limits.band(figure.value)
+    doubt = None
     if band == FigureState.PASS and metric not in RANKER_METRICS:
-        if interval is None:
-            doubt = SlateReason(SlateCode.NO_INTERVAL)
-        elif not limits.pass_limit.holds(interval.low if limits.direction == "higher" else interval.high):
-            doubt = SlateReason(SlateCode.INTERVAL_REACHES, {"limit": str(limits.pass_limit)})
-        elif not interval.high > interval.low:
-            doubt = SlateReason(SlateCode.ZERO_WIDTH)
+        doubt = _doubt(figure.interval, limits)
     limit = str(limits.caution_limit if band == FigureState.FAIL else limits.pass_limit)
     return SlateJudgement(metric, FigureState.CAUTION if doubt else band, figure, limit, doubt)
+
+
+def _doubt(interval: Interval | None, limits: MetricLimits) -> SlateReason | None:
+    """Why a good value is not enough for a PASS; None if its interval is good too."""
+    if interval is None:
+        return SlateReason(SlateCode.NO_INTERVAL)
+    bad_end = interval.low if limits.direction == "higher" else interval.high
+    if not limits.pass_limit.holds(bad_end):
+        return SlateReason(SlateCode.INTERVAL_REACHES, {"limit": str(limits.pass_limit)})
+    if not interval.high > interval.low:
+        return SlateReason(SlateCode.ZERO_WIDTH)
+    return None
 
 
 @dataclass
@@ -114,12 +129,15 @@ class GatedSlate:
     def tests(self) -> tuple[str, ...]:
         """Names of the tests: metrics of the tiers it has, the primary one, and the ranker's if there is one."""
         absent = {tier for place, tier in enumerate(TIERS) if place not in self.slate.predictions["tier"]}
-        gated = [n for n in self._run.rules.metrics if n == PRIMARY or n.rpartition("_")[2] not in absent]
-        return (INTEGRITY, *(name for name in gated if self._run.model is not None or name not in RANKER_METRICS))
+        gated = [name for name in self._run.rules.metrics if name == PRIMARY or name.rpartition("_")[2] not in absent]
+        if self._run.model is None:
+            gated = [name for name in gated if name not in RANKER_METRICS]
+        return (INTEGRITY, *gated)
 
     @cached_property
     def integrity(self) -> SlateJudgement:
-        manifest, there = self.slate.manifest, len(self.slate.predictions)
+        manifest = self.slate.manifest
+        there = len(self.slate.predictions)
         frozen = (self.slate.folder / MANIFEST).is_file()
         problems = list(verify(self.slate.folder).problems) if frozen else []
         if manifest is not None and manifest.n_predictions not in (None, there):
@@ -158,48 +176,50 @@ class GatedSlate:
     def verdict(self) -> tuple[str, list[SlateReason | SlateJudgement]]:
         """The worst of the tests that ran, and why, the decisive first: FAIL for a changed slate; not evaluated without
         the primary figure; nothing passes that no hash proves."""
-        integrity, primary = self.judged.get(INTEGRITY), self.judged.get(PRIMARY)
+        integrity = self.judged.get(INTEGRITY)
         if integrity is not None and integrity.verdict == FigureState.FAIL and integrity.detail:
             return FigureState.FAIL, [integrity.detail]
-        failed, doubtful, missing = (
-            [item for item in self.judged.values() if item.verdict == state and item is not integrity]
-            for state in (FigureState.FAIL, FigureState.CAUTION, FigureState.NOT_EVALUATED)
-        )
+        failed = self._figures_in(FigureState.FAIL)
         if failed:
-            return FigureState.FAIL, [*failed, *doubtful]
-        reasons: list[SlateReason | SlateJudgement]
-        if primary is None or primary in missing:
-            unknown = (primary and primary.detail) or SlateReason(SlateCode.NOT_RUN, {"metric": PRIMARY})
-            verdict, reasons = FigureState.NOT_EVALUATED, [unknown, *doubtful]
-        else:
-            proven = integrity is not None and integrity.verdict == FigureState.PASS
-            reasons = [*doubtful, *missing, *([] if proven else [SlateReason(SlateCode.UNPROVEN)])]
-            verdict = FigureState.CAUTION if reasons else FigureState.PASS
+            return FigureState.FAIL, [*failed, *self._figures_in(FigureState.CAUTION)]
+        verdict, reasons = self._verdict_without_failure()
         if len(self.judged) < len(self.tests):
             ran = SlateReason(SlateCode.TESTS_RUN, {"run": len(self.judged), "tests": len(self.tests)})
             return Verdict.PARTIAL, [ran, *reasons]
         return verdict, reasons
 
+    def _figures_in(self, state: FigureState) -> list[SlateJudgement]:
+        """The judgements in a state, without that of the integrity."""
+        return [item for name, item in self.judged.items() if item.verdict == state and name != INTEGRITY]
+
+    def _verdict_without_failure(self) -> tuple[FigureState, list[SlateReason | SlateJudgement]]:
+        doubtful = self._figures_in(FigureState.CAUTION)
+        missing = self._figures_in(FigureState.NOT_EVALUATED)
+        primary = self.judged.get(PRIMARY)
+        if primary is None or primary in missing:
+            unknown = (primary and primary.detail) or SlateReason(SlateCode.NOT_RUN, {"metric": PRIMARY})
+            return FigureState.NOT_EVALUATED, [unknown, *doubtful]
+        reasons: list[SlateReason | SlateJudgement] = [*doubtful, *missing]
+        integrity = self.judged.get(INTEGRITY)
+        if integrity is None or integrity.verdict != FigureState.PASS:
+            reasons.append(SlateReason(SlateCode.UNPROVEN))
+        return (FigureState.CAUTION if reasons else FigureState.PASS), reasons
+
     def record(self) -> dict[str, Any]:
         """`slate_results.json`: every figure with its count, its interval or the reason why there is none."""
-        slate, foreseen, (verdict, reasons) = self.slate, self.prospective, self.verdict()
+        slate = self.slate
+        verdict, reasons = self.verdict()
         judged = [self.judged[name] for name in self.tests if name in self.judged]
-        if foreseen.observed:
-            cell = foreseen.tiers[ALL]
-            hits = f"{cell.hits} of {cell.predictions} open predictions"
-            observed = f"{hits} have a high-signal outcome dated after the freeze."
-        else:
-            nothing = str(SlateReason(SlateCode.NOTHING_OBSERVED))
-            observed = f"{nothing[0].upper()}{nothing[1:]}."
-        if known := foreseen.pairs_known_at_freeze:
-            observed += f" {known} pairs were known at freeze and take no part."
+        by_year: dict[str, float | None] = {}
+        for item in judged:
+            by_year |= item.figure.per_year
         return {
             "schema": SCHEMA,
             "slate_id": slate.id,
             "created_at": slate.created_at.isoformat(),
             "verdict": str(verdict),
             "reasons": [str(reason) for reason in reasons],
-            "observed": observed,
+            "observed": _observed(self.prospective),
             "predictions": len(slate.predictions),
             "distinct_pairs": int((~slate.predictions["repeated"]).sum()),
             "diseases": len(slate.diseases),
@@ -211,9 +231,9 @@ class GatedSlate:
                 | {"detail": str(item.detail or "")}
                 for item in judged
             ],
-            "prospective": plain(foreseen),
+            "prospective": plain(self.prospective),
             "all_outcomes": plain(evaluate(all_outcomes(slate), confidence=self._run.rules.confidence)),
-            "temporal_auc_by_year": {year: value for item in judged for year, value in item.figure.per_year.items()},
+            "temporal_auc_by_year": by_year,
             "what_this_means": _MEANING,
             "manifest": {
                 "versions": package_versions(),
@@ -222,6 +242,20 @@ class GatedSlate:
                 "thresholds": self._run.rules.fingerprint(),
             },
         }
+
+
+def _observed(figures: ViewFigures) -> str:
+    """How many open predictions came true, in sentences."""
+    if figures.observed:
+        cell = figures.tiers[ALL]
+        hits = f"{cell.hits} of {cell.predictions} open predictions"
+        observed = f"{hits} have a high-signal outcome dated after the freeze."
+    else:
+        nothing = str(SlateReason(SlateCode.NOTHING_OBSERVED))
+        observed = f"{nothing[0].upper()}{nothing[1:]}."
+    if figures.pairs_known_at_freeze:
+        observed += f" {figures.pairs_known_at_freeze} pairs were known at freeze and take no part."
+    return observed
 
 
 def _not_evaluated(metric: str, code: SlateCode) -> SlateJudgement:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
 
-from pytest_clinical_drift.cases.files import write_atomically
+from pytest_clinical_drift.core.files import write_atomically
 from pytest_clinical_drift.errors import InputError, SubjectError, sentence
 from pytest_clinical_drift.gate import pytest_reports
 from pytest_clinical_drift.gate.inside_pytest import name_suite
@@ -34,7 +35,8 @@ class SlateItem(pytest.Item):
 
     def __init__(self, *, plugin: SlatePlugin, slug: str, metric: str, **kwargs: Any) -> None:
         super().__init__(name=metric, nodeid=f"{PREFIX}/{slug}::{metric}", **kwargs)
-        self.plugin, self.slug = plugin, slug
+        self.plugin = plugin
+        self.slug = slug
         self.extra_keyword_matches.add(slug)
         self.add_marker(pytest.mark.clinical_drift)
 
@@ -72,7 +74,8 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
         self._written: list[Path] = []
         self._problems: list[str] = []
         """Why results could not be written."""
-        self._failed = self._incomplete = False
+        self._failed = False
+        self._incomplete = False
         self._strict = switched_on(config, "drift_strict")
 
     @classmethod
@@ -92,16 +95,8 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
                 model=config.option.drift_model,
                 thresholds=path_option(config, "drift_thresholds"),
             )
-
-            def ids_in(argument: str) -> list[str] | None:
-                if not argument.startswith(f"{PREFIX}/") or Path(argument.partition("::")[0]).exists():
-                    return None
-                slug, _, metric = argument.removeprefix(f"{PREFIX}/").partition("::")
-                if slug not in run.slates or (metric and metric not in run.slates[slug].tests):
-                    raise InputError(f"{argument}: no such test; slates here: {', '.join(run.slates)}")
-                return [argument] if metric else [f"{argument}::{name}" for name in run.slates[slug].tests]
-
-            return cls(config, run, frozenset(pytest_reports.take_ids(config, "slate_selection", ids_in)))
+            selected = pytest_reports.take_ids(config, "slate_selection", partial(_ids_in, run))
+            return cls(config, run, frozenset(selected))
 
     def fails(self, verdict: str) -> bool:
         return verdict == FigureState.FAIL or (self._strict and verdict == FigureState.CAUTION)
@@ -121,12 +116,14 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
         return [f"clinical-drift: slate {', '.join(self.run.slates)}{model}, gate: {gate}", *alone]
 
     def groups(self, session: pytest.Session) -> list[pytest.Item]:
-        return [
-            SlateItem.from_parent(session, plugin=self, slug=slug, metric=metric)
-            for slug, slate in self.run.slates.items()
-            for metric in slate.tests
-            if not self.selection or f"{PREFIX}/{slug}::{metric}" in self.selection
-        ]
+        items: list[pytest.Item] = []
+        for slug, slate in self.run.slates.items():
+            metrics = [name for name in slate.tests if self._is_selected(f"{PREFIX}/{slug}::{name}")]
+            items += [SlateItem.from_parent(session, plugin=self, slug=slug, metric=metric) for metric in metrics]
+        return items
+
+    def _is_selected(self, test_id: str) -> bool:
+        return not self.selection or test_id in self.selection
 
     def mark(self, report: Any, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         if isinstance(item, SlateItem):
@@ -159,40 +156,48 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
         """
         if self.config.option.collectonly:
             return
-        results = Path(self.config.option.drift_results or self.config.getini("drift_results") or RESULTS)
         for slug, slate in self.run.slates.items():
-            if not slate.judged:
-                continue
-            self._records[slug] = record = slate.record()
-            try:
-                folder, page = self.config.rootpath / results / slug, render_slate(record)
-                written = write_json(record, folder / "slate_results.json")
-                self._written += [written, write_atomically(folder / "slate_report.html", page)]
-            except (InputError, OSError) as error:
-                self._problems.append(f"the results could not be written: {sentence(error)}")
-            verdict = record["verdict"]
-            undecided = verdict in (Verdict.PARTIAL, FigureState.NOT_EVALUATED)
-            whole = pytest_reports.ResultWithoutTest(
-                place=f"{PREFIX}/{slug}",
-                name="verdict",
-                verdict=verdict,
-                outcome="failed" if undecided or self.fails(verdict) else "passed",
-                message=one_line(f"{verdict}: {'; '.join(record['reasons'])}".rstrip(": "), LONGEST_LINE),
-                figures=[("verdict", verdict)],
-                error=undecided,
-            )
-            pytest_reports.report_whole(session, whole)
-        if session.exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-            return
+            if slate.judged:
+                record = slate.record()
+                self._records[slug] = record
+                self._write(slug, record)
+                pytest_reports.report_whole(session, self._whole(slug, record))
+        if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            session.exitstatus = self._exit_code()
+
+    def _write(self, slug: str, record: dict[str, Any]) -> None:
+        results = Path(self.config.option.drift_results or self.config.getini("drift_results") or RESULTS)
+        folder = self.config.rootpath / results / slug
+        try:
+            page = render_slate(record)
+            written = write_json(record, folder / "slate_results.json")
+            self._written += [written, write_atomically(folder / "slate_report.html", page)]
+        except (InputError, OSError) as error:
+            self._problems.append(f"the results could not be written: {sentence(error)}")
+
+    def _whole(self, slug: str, record: dict[str, Any]) -> pytest_reports.ResultWithoutTest:
+        """A slate's verdict as one more result of pytest."""
+        verdict = record["verdict"]
+        undecided = verdict in (Verdict.PARTIAL, FigureState.NOT_EVALUATED)
+        return pytest_reports.ResultWithoutTest(
+            place=f"{PREFIX}/{slug}",
+            name="verdict",
+            verdict=verdict,
+            outcome="failed" if undecided or self.fails(verdict) else "passed",
+            message=one_line(f"{verdict}: {'; '.join(record['reasons'])}".rstrip(": "), LONGEST_LINE),
+            figures=[("verdict", verdict)],
+            error=undecided,
+        )
+
+    def _exit_code(self) -> int:
         verdicts = [record["verdict"] for record in self._records.values()]
         if self._failed or any(map(self.fails, verdicts)):
-            session.exitstatus = 1
-        elif self._problems:
-            session.exitstatus = 4
-        elif self._incomplete or FigureState.NOT_EVALUATED in verdicts:
-            session.exitstatus = 6
-        else:
-            session.exitstatus = 7 if Verdict.PARTIAL in verdicts else 0
+            return 1
+        if self._problems:
+            return 4
+        if self._incomplete or FigureState.NOT_EVALUATED in verdicts:
+            return 6
+        return 7 if Verdict.PARTIAL in verdicts else 0
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         for slug, record in self._records.items():
@@ -206,9 +211,20 @@ class SlatePlugin(pytest_reports.GroupsPlugin):
             terminalreporter.write_line(f"ERROR: {problem}", red=True)
 
 
+def _ids_in(run: SlateRun, argument: str) -> list[str] | None:
+    """Ids of the tests that an argument of pytest names; None if it names a file or something else."""
+    if not argument.startswith(f"{PREFIX}/") or Path(argument.partition("::")[0]).exists():
+        return None
+    slug, _, metric = argument.removeprefix(f"{PREFIX}/").partition("::")
+    if slug not in run.slates or (metric and metric not in run.slates[slug].tests):
+        raise InputError(f"{argument}: no such test; slates here: {', '.join(run.slates)}")
+    return [argument] if metric else [f"{argument}::{name}" for name in run.slates[slug].tests]
+
+
 def properties(judged: SlateJudgement) -> list[pytest_reports.Property]:
     """A test's figures for junit: plain values, undefined ones left out."""
-    metric, figure = judged.metric, judged.figure
+    metric = judged.metric
+    figure = judged.figure
     figures: dict[str, object] = {"verdict": str(judged.verdict)}
     if figure.value is not None:
         figures |= {metric: figure.value, "n": figure.n}

@@ -66,10 +66,12 @@ def prospective(slate: Slate) -> View:
     neither hit nor miss, in the slate and among the candidates alike.
     """
     closed = slate.outcomes.filter(high=True, prospective=False)
-    predictions, candidates = (
-        None if pairs is None else pairs.filter(known=False).join(closed, on=PAIR, how="anti")
-        for pairs in (slate.predictions.filter(repeated=False), slate.candidates)
-    )
+
+    def open_at_freeze(pairs: pl.DataFrame) -> pl.DataFrame:
+        return pairs.filter(known=False).join(closed, on=PAIR, how="anti")
+
+    predictions = open_at_freeze(slate.predictions.filter(repeated=False))
+    candidates = None if slate.candidates is None else open_at_freeze(slate.candidates)
     return _view(slate, predictions, candidates, slate.outcomes.filter(prospective=True))
 
 
@@ -111,21 +113,20 @@ def _view(slate: Slate, predictions: pl.DataFrame, candidates: pl.DataFrame | No
     )
     missing = SlateCode.NO_POPULARITY if slate.breadth is None else None
     if candidates is None:
-        missing, candidates = SlateCode.NO_CANDIDATES, predictions
+        missing = SlateCode.NO_CANDIDATES
+        candidates = predictions
     counted = candidates.clear() if missing else candidates
-    scored, hits = (
-        count_by_decile(
-            pairs["disease"].to_physical().to_numpy(),
-            deciles[pairs["drug"].to_physical().to_numpy()],
-            len(slate.diseases),
-        )
-        for pairs in (counted, counted.join(known.filter("hit"), on=PAIR, how="semi"))
-    )
+
+    def by_decile(pairs: pl.DataFrame) -> Array:
+        disease = pairs["disease"].to_physical().to_numpy()
+        decile = deciles[pairs["drug"].to_physical().to_numpy()]
+        return count_by_decile(disease, decile, len(slate.diseases))
+
     return View(
         rows=rows.to_numpy(structured=True),
         diseases=slate.diseases,
-        candidates=scored,
-        candidate_hits=hits,
+        candidates=by_decile(counted),
+        candidate_hits=by_decile(counted.join(known.filter("hit"), on=PAIR, how="semi")),
         no_baseline=missing,
         followed=missing is None and not slate.outcomes.join(slate.predictions, on=PAIR, how="anti").is_empty(),
         left_out=slate.predictions.n_unique(PAIR) - predictions.n_unique(PAIR),
@@ -136,32 +137,45 @@ def _view(slate: Slate, predictions: pl.DataFrame, candidates: pl.DataFrame | No
 
 
 def evaluate(view: View, *, confidence: float = 0.95) -> ViewFigures:
-    rows, size = view.rows, len(view.diseases)
+    rows = view.rows
+    whole, *each = _cells(view, confidence)
+    hits = rows["hit"] & rows["first"]
+    dated = rows[hits & ~np.isnan(rows["day"])]
+    return ViewFigures(
+        tiers=whole,
+        by_disease=tuple({"disease": name, "tiers": own} for name, own in zip(view.diseases, each, strict=True)),
+        calibration_bins=_calibration(rows["score"], hits),
+        days_to_event=tuple({"tier": TIERS[tier], "days": int(day)} for tier, day in dated[["tier", "day"]].tolist()),
+        pairs_known_at_freeze=view.left_out,
+        observed=bool(hits.any() or view.candidate_hits.any()),
+        followed=view.followed,
+    )
+
+
+def _cells(view: View, confidence: float) -> list[dict[str, Cell]]:
+    """The figures by tier of the slate, and then of each disease."""
+    size = len(view.diseases)
     weights = None
     if size > 1:
         drawn = np.random.default_rng(SEED).multinomial(size, np.full(size, 1.0 / size), size=RESAMPLES)
         weights = drawn.astype(np.float64)
-    cells: tuple[dict[str, Cell], ...] = tuple({} for _ in range(size + 1))
-    for tier in (*np.unique(rows["tier"]).tolist(), None):
+    cells: list[dict[str, Cell]] = [{} for _ in range(size + 1)]
+    for tier in (*np.unique(view.rows["tier"]).tolist(), None):
         for place, cell in zip(cells, measure(view, tier, weights, confidence), strict=True):
             if tier is None:
                 place[ALL] = cell
             elif cell.predictions:
                 place[TIERS[tier]] = cell
-    hits = rows["hit"] & rows["first"]
-    dated = rows[hits & ~np.isnan(rows["day"])]
-    tenths = [part for part in np.array_split(np.argsort(rows["score"], kind="stable"), 10) if len(part)]
-    return ViewFigures(
-        tiers=cells[0],
-        by_disease=tuple({"disease": n, "tiers": own} for n, own in zip(view.diseases, cells[1:], strict=True)),
-        calibration_bins=tuple(
-            {"mean_score": float(rows["score"][part].mean()), "predictions": len(part), "hits": int(hits[part].sum())}
-            for part in tenths
-        ),
-        days_to_event=tuple({"tier": TIERS[tier], "days": int(day)} for tier, day in dated[["tier", "day"]].tolist()),
-        pairs_known_at_freeze=view.left_out,
-        observed=bool(hits.any() or view.candidate_hits.any()),
-        followed=view.followed,
+    return cells
+
+
+def _calibration(scores: Array, hits: Array) -> tuple[dict[str, float], ...]:
+    """Mean score, predictions and hits of each tenth of the predictions, by score."""
+    tenths = np.array_split(np.argsort(scores, kind="stable"), 10)
+    return tuple(
+        {"mean_score": float(scores[part].mean()), "predictions": len(part), "hits": int(hits[part].sum())}
+        for part in tenths
+        if len(part)
     )
 
 
@@ -171,7 +185,8 @@ def measure(view: View, tier: int | None, weights: Array | None, confidence: flo
     `weights` of the diseases, a row per resample, give the slate's intervals.
     """
     counts, dated = _counts(view, tier)
-    ones, diseases = np.ones((1, len(view.diseases))), len(view.diseases)
+    diseases = len(view.diseases)
+    ones = np.ones((1, diseases))
     sums = {name: np.concatenate((ones @ column, column)) for name, column in counts.items()}
     statistics = _statistics(sums)
     resampled = {} if weights is None else _statistics({name: weights @ column for name, column in counts.items()})
@@ -182,36 +197,54 @@ def measure(view: View, tier: int | None, weights: Array | None, confidence: flo
             intervals = {name: _percentiles(resampled[name], confidence, diseases) for name in _RESAMPLED}
         else:
             intervals = _exact(count, values["expected_hit_rate"], confidence)
-        n, no_rate = count["predictions"], view.no_baseline or SlateCode.NO_OPEN_CANDIDATE
-        no_gap = SlateCode.NO_MISS if count["hit_rows"] else SlateCode.NO_HIT
-        about = {  # how many each is taken over, and why it may be undefined
-            "hit_rate": (n, SlateCode.NO_PREDICTION),
-            "enrichment_vs_random": (n, SlateCode.NO_HIT),
-            "enrichment_vs_popularity": (n, SlateCode.NO_DECILE_HIT if values["expected_hit_rate"] == 0 else no_rate),
-            "expected_hit_rate": (n, no_rate),
-            "precision_proxy": (count["touched"], SlateCode.NO_OUTCOME),
-            "mean_score_hits": (count["hit_rows"], SlateCode.NO_HIT),
-            "mean_score_misses": (count["missed_rows"], SlateCode.NO_MISS),
-            "score_gap": (n, no_gap),
-        }
-        figures = {
-            name: Figure.undefined(missing if n else SlateCode.NO_PREDICTION, over)
-            if np.isnan(values[name])
-            else Figure(values[name], over, interval=intervals.get(name))
-            for name, (over, missing) in about.items()
-        }
+        figures = _figures(count, values, intervals, view.no_baseline)
         if tier is None:
             del figures["enrichment_vs_random"]  # the whole against itself is 1 by construction
         days = dated["day"] if at == 0 else dated["day"][dated["disease"] == at - 1]
-        yield Cell(n, count["hits"], figures | _time_to_event(days))
+        yield Cell(count["predictions"], count["hits"], figures | _time_to_event(days))
+
+
+def _figures(
+    count: Mapping[str, int],
+    values: Mapping[str, float],
+    intervals: Mapping[str, Interval | None],
+    no_baseline: SlateCode | None,
+) -> dict[str, Figure]:
+    """The figures of one cell, each with what it is taken over; the reason where one is undefined."""
+    n = count["predictions"]
+    no_rate = no_baseline or SlateCode.NO_OPEN_CANDIDATE
+    no_gap = SlateCode.NO_MISS if count["hit_rows"] else SlateCode.NO_HIT
+    no_enrichment = SlateCode.NO_DECILE_HIT if values["expected_hit_rate"] == 0 else no_rate
+    about = {
+        "hit_rate": (n, SlateCode.NO_PREDICTION),
+        "enrichment_vs_random": (n, SlateCode.NO_HIT),
+        "enrichment_vs_popularity": (n, no_enrichment),
+        "expected_hit_rate": (n, no_rate),
+        "precision_proxy": (count["touched"], SlateCode.NO_OUTCOME),
+        "mean_score_hits": (count["hit_rows"], SlateCode.NO_HIT),
+        "mean_score_misses": (count["missed_rows"], SlateCode.NO_MISS),
+        "score_gap": (n, no_gap),
+    }
+    figures: dict[str, Figure] = {}
+    for name, (over, missing) in about.items():
+        if np.isnan(values[name]):
+            figures[name] = Figure.undefined(missing if n else SlateCode.NO_PREDICTION, over)
+        else:
+            figures[name] = Figure(values[name], over, interval=intervals.get(name))
+    return figures
 
 
 def _counts(view: View, tier: int | None) -> tuple[dict[str, Array], Array]:
     """What is counted of a tier per disease, and its hits that are dated."""
-    rows, hit = view.rows, view.rows["hit"]
+    rows = view.rows
+    hit = rows["hit"]
     everywhere = np.ones(len(rows), dtype=bool)
-    inside = everywhere if tier is None else rows["tier"] == tier
-    once = inside & rows["first" if tier is None else "first_in_tier"]
+    if tier is None:
+        inside = everywhere
+        once = rows["first"]
+    else:
+        inside = rows["tier"] == tier
+        once = inside & rows["first_in_tier"]
 
     def per_disease(keep: Array, values: Array = everywhere) -> Array:
         return np.bincount(rows["disease"][keep], weights=values[keep], minlength=len(view.diseases))
@@ -237,7 +270,8 @@ def _statistics(sums: Mapping[str, Array]) -> dict[str, Array]:
     rate = _quotient(sums["hits"], sums["predictions"])
     by_fame = sums["deciles"] * _quotient(sums["candidate_hits"], sums["candidates"])
     expected = _quotient(np.where(sums["deciles"] > 0, by_fame, 0.0).sum(axis=-1), sums["predictions"])
-    hits, misses = (_quotient(sums[f"{kind}_scores"], sums[f"{kind}_rows"]) for kind in ("hit", "missed"))
+    hits = _quotient(sums["hit_scores"], sums["hit_rows"])
+    misses = _quotient(sums["missed_scores"], sums["missed_rows"])
     return {
         "hit_rate": rate,
         # 1 is chance; undefined without any hit

@@ -52,7 +52,9 @@ def measure_ranker(ranker: Ranker, slate: Slate, metric: str) -> dict[str, Figur
         return {metric: Figure.undefined(SlateCode.NO_LABELS)}
     if metric.startswith(f"hit_at_{K}"):
         return leave_one_out(ranker, slate.labels, [drug.lower() for drug in slate.drugs])
-    return {metric: temporal_auc(ranker, slate.labels)} if metric == "temporal_auc" else held_out(ranker, slate.labels)
+    if metric == "temporal_auc":
+        return {metric: temporal_auc(ranker, slate.labels)}
+    return held_out(ranker, slate.labels)
 
 
 def leave_one_out(
@@ -62,7 +64,8 @@ def leave_one_out(
 
     Diseases with at least MIN_LABELLED labelled pairs. Chance is K / number of drugs. Undefined without a trial.
     """
-    hits, chance = [], []
+    hits: list[float] = []
+    chance: list[float] = []
     for disease, pairs in _by_disease(labels).items():
         if len(pairs) < MIN_LABELLED:
             continue
@@ -88,11 +91,13 @@ def held_out(ranker: Ranker, labels: Sequence[LabelledPair]) -> dict[str, Figure
     """NDCG@K within diseases and AUC over all pairs, on the fifth of the pairs that the ranker was not fitted on."""
     train = [pair for pair in labels if _digest(pair) % 5]
     test = [pair for pair in labels if not _digest(pair) % 5]
-    scores, constant = _fit_and_score(ranker, train, test), np.zeros(len(test))
+    scores = _fit_and_score(ranker, train, test)
+    constant = np.zeros(len(test))
     grades = np.asarray([pair.label for pair in test], dtype=np.int64)
     _, disease = np.unique([pair.disease for pair in test], return_inverse=True)
     groups = np.split(np.argsort(disease, kind="stable"), np.cumsum(np.bincount(disease))[:-1])
-    graded, chance = (mean_of(ndcg(each[group], grades[group], k=K) for group in groups) for each in (scores, constant))
+    graded = mean_of(ndcg(scores[group], grades[group], k=K) for group in groups)
+    chance = mean_of(ndcg(constant[group], grades[group], k=K) for group in groups)
     return {**_with_lift(f"ndcg_at_{K}", graded, chance.value), "auc": auc(scores, grades > 0)}
 
 
@@ -102,11 +107,9 @@ def temporal_auc(ranker: Ranker, labels: Sequence[LabelledPair]) -> Figure:
     Negatives often carry no year: half of them, chosen by their names, are learnt from, the others are tested on.
     Positives without a year take no part.
     """
-    sides: tuple[list[LabelledPair], list[LabelledPair]] = ([], [])
-    for pair in labels:
-        if pair.year is not None or pair.label == 0:
-            sides[_digest(pair) % 2 if pair.year is None else pair.year > CUTOFF].append(pair)
-    train, test = sides
+    dated = [pair for pair in labels if pair.year is not None or pair.label == 0]
+    test = [pair for pair in dated if _is_later(pair)]
+    train = [pair for pair in dated if not _is_later(pair)]
     if not any(pair.label > 0 for pair in test):
         return Figure.undefined(SlateCode.NOTHING_AFTER, len(test), cutoff=CUTOFF)
     scores = _fit_and_score(ranker, train, test)
@@ -117,6 +120,13 @@ def temporal_auc(ranker: Ranker, labels: Sequence[LabelledPair]) -> Figure:
         chosen = (year == each) | ((year == 0) & ~positive)
         per_year[str(each)] = auc(scores[chosen], positive[chosen]).value
     return replace(auc(scores, positive), per_year=per_year)
+
+
+def _is_later(pair: LabelledPair) -> bool:
+    """After the cutoff; a pair without a year falls on either side by its names."""
+    if pair.year is None:
+        return _digest(pair) % 2 == 1
+    return pair.year > CUTOFF
 
 
 def _by_disease(pairs: Sequence[LabelledPair]) -> dict[str, list[LabelledPair]]:
@@ -165,10 +175,12 @@ def auc(scores: Array, positive: Array) -> Figure:
 
     Higher is better, 0.5 is chance. Undefined without pairs, or when all are of one class.
     """
-    hits, misses = np.sort(scores[positive]), np.sort(scores[~positive])
+    hits = np.sort(scores[positive])
+    misses = np.sort(scores[~positive])
     if not len(hits) or not len(misses):
         return Figure.undefined(SlateCode.ONE_CLASS if len(scores) else SlateCode.NO_PAIR, len(scores))
-    below, not_above = (int(np.searchsorted(misses, hits, side=side).sum()) for side in ("left", "right"))
+    below = int(np.searchsorted(misses, hits, side="left").sum())
+    not_above = int(np.searchsorted(misses, hits, side="right").sum())
     return Figure((below + not_above) / (2 * len(hits) * len(misses)), len(scores))
 
 
@@ -184,7 +196,8 @@ def ndcg(scores: Array, labels: Array, *, k: int) -> Figure:
         return Figure.undefined(SlateCode.NO_RELEVANT_PAIR if size else SlateCode.NO_PAIR)
     if size > k:
         within = scores >= np.partition(scores, size - k)[size - k]
-        scores, labels = scores[within], labels[within]
+        scores = scores[within]
+        labels = labels[within]
     _, level, counts = np.unique(-scores, return_inverse=True, return_counts=True)
     average_gain = np.bincount(level, weights=_GAINS[labels]) / counts
     return Figure(_discounted(reached, counts, average_gain) / ideal, size)
@@ -199,7 +212,8 @@ def _discounted(reached: Array, counts: Array, gains: Array) -> float:
 def mean_of(figures: Iterable[Figure]) -> Figure:
     """Unweighted mean over the diseases where a figure is defined."""
     known = list(figures)
-    if defined := [figure.value for figure in known if figure.value is not None]:
+    defined = [figure.value for figure in known if figure.value is not None]
+    if defined:
         return Figure(float(np.mean(defined)), len(defined))
     if not known:
         return Figure.undefined(SlateCode.NO_PAIR)
@@ -210,5 +224,6 @@ def mean_of(figures: Iterable[Figure]) -> Figure:
 
 def hit(scores: Array, index: int, *, k: int) -> float:
     """Whether the drug at `index` ranks among the first K: 1 or 0, or the share of tied orders in which it does."""
-    better, tied = (int(np.count_nonzero(mask)) for mask in (scores > scores[index], scores == scores[index]))
+    better = int(np.count_nonzero(scores > scores[index]))
+    tied = int(np.count_nonzero(scores == scores[index]))
     return min(1.0, max(0.0, (k - better) / tied))

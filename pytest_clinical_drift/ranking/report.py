@@ -8,9 +8,10 @@ from typing import Any
 
 from tabulate import tabulate
 
+from pytest_clinical_drift.core.text import rounded
 from pytest_clinical_drift.report.clean import one_line
 from pytest_clinical_drift.report.page import page_source
-from pytest_clinical_drift.report.words import limit_numbers, rounded
+from pytest_clinical_drift.report.words import limit_numbers
 from pytest_clinical_drift.verdict.bands import TIERS
 
 _PUBLISHED = {
@@ -28,13 +29,7 @@ _MOST_BARS = 24
 
 def summary_lines(record: Mapping[str, Any]) -> list[str]:
     """The tests, the published formulas beside them, what was observed, remarks on the files, and the verdict."""
-    judged = []
-    for item in record["judgements"]:
-        held = limit_numbers(item["limit"])
-        value = "not evaluated" if item["value"] is None else rounded(item["value"], ".3f", held)
-        ends = ", ".join(rounded(end, ".3f", held) for end in item.get("interval", ()))
-        interval, detail = f"[{ends}]" if ends else "", one_line(item["detail"], 90)
-        judged.append((item["metric"], value, interval, item["limit"], item["verdict"], detail))
+    judged = [_judged_row(item) for item in record["judgements"]]
     published = [
         (tier, cell["predictions"], cell["hits"], *(_published(cell.get(name)) for name in _PUBLISHED))
         for tier, cell in record["all_outcomes"]["tiers"].items()
@@ -50,6 +45,14 @@ def summary_lines(record: Mapping[str, Any]) -> list[str]:
         *(f"note: {one_line(note, 300)}" for note in record["notes"]),
         f"{record['verdict']}{reasons}",
     ]
+
+
+def _judged_row(item: Mapping[str, Any]) -> tuple[str, ...]:
+    limits = limit_numbers(item["limit"])
+    value = "not evaluated" if item["value"] is None else rounded(item["value"], ".3f", limits)
+    ends = ", ".join(rounded(end, ".3f", limits) for end in item.get("interval", ()))
+    interval = f"[{ends}]" if ends else ""
+    return (item["metric"], value, interval, item["limit"], item["verdict"], one_line(item["detail"], 90))
 
 
 def _published(figure: Mapping[str, Any] | None) -> str:
@@ -97,15 +100,19 @@ def forest(cells: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, Any]:
         figure = cell["enrichment_vs_popularity"]
         low, high = figure.get("interval", (None, None))
         rows.append({"label": name, "value": figure["value"], "low": low, "high": high})
-    known = [number for row in rows for number in (row["value"], row["high"]) if number is not None]
-    return {"rows": rows, "top": _round_up(max([*known, 1.0]) * 1.05)}
+    known = [1.0]
+    for row in rows:
+        known += [number for number in (row["value"], row["high"]) if number is not None]
+    return {"rows": rows, "top": _round_up(max(known) * 1.05)}
 
 
 def calibration(bins: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Mean score (across) and hit rate (up) of each tenth of the predictions, the dot sized by how many there are."""
     if not bins:
         return None
-    low, high = (end(item["mean_score"] for item in bins) for end in (min, max))
+    scores = [item["mean_score"] for item in bins]
+    low = min(scores)
+    high = max(scores)
     span = (high - low) or 1.0
     points = [
         {
@@ -127,7 +134,8 @@ def time_to_event(days: Sequence[int]) -> dict[str, Any] | None:
         return None
     width = math.ceil((max(*days, 0) - min(*days, 0) + 1) / _MOST_BARS)
     counts = Counter(day // width for day in days)
-    low, slots = min(*counts, 0), max(*counts, 0) - min(*counts, 0) + 1
+    low = min(*counts, 0)
+    slots = max(*counts, 0) - low + 1
     return {
         "bars": [
             {"begins": slot * width, "ends": (slot + 1) * width - 1, "count": count, "x": (slot - low) / slots}

@@ -124,12 +124,14 @@ def _read_slate(
 
     created_at = _created_at(table, manifest)
     labels = _read_labels(further["labels"])
-    positive = [pair[:2] for pair in labels if pair.label > 0 and (pair.year is None or pair.year <= created_at.year)]
+    positive = [pair[:2] for pair in labels if pair.label > 0 and _dated_by(pair, created_at.year)]
     known = pl.DataFrame(positive, schema=dict.fromkeys(PAIR, pl.String), orient="row")
     predictions = _read_predictions(table, known)
-    diseases, drugs = (_spelling(table, name) for name in _NAMES)
+    diseases = _spelling(table, "disease_name")
+    drugs = _spelling(table, "drug_name")
     candidates = None
-    if (scored := further["candidates"]) is not None:
+    scored = further["candidates"]
+    if scored is not None:
         scored.require(*_NAMES)
         scored = scored.where(scored.pairs()["disease"].is_in(list(diseases)))
         drugs = _spelling(scored, "drug_name") | drugs
@@ -138,7 +140,8 @@ def _read_slate(
         candidates = candidates.unique(PAIR, keep="first", maintain_order=True)
     codes = {"disease": pl.Enum(sorted(diseases)), "drug": pl.Enum(sorted(drugs))}
     outcomes, notes = _read_outcomes(further["outcomes"], slate_id, created_at.date(), diseases, drugs)
-    if count := predictions["repeated"].sum():
+    count = predictions["repeated"].sum()
+    if count:
         notes.insert(0, f"rows that repeat a pair (hits are counted over distinct pairs): {count} of {len(table)}")
     breadth = Counter(pair.drug for pair in labels)
     return Slate(
@@ -157,20 +160,24 @@ def _read_slate(
     )
 
 
+def _dated_by(pair: LabelledPair, year: int) -> bool:
+    return pair.year is None or pair.year <= year
+
+
 def _created_at(table: Table, manifest: SlateManifest | None) -> datetime.datetime:
-    if "created_at" in table:
-        moments = table.moments("created_at")
-        different = (~moments.eq_missing(moments[0]) | moments.is_null()).arg_true()
-        if len(different):
-            raise table.fault(different[0], "created_at", "is empty or differs from the slate's first row")
-        first: datetime.datetime = moments[0]
-        if manifest is not None and manifest.created_at != first:
-            said = f"is not what {manifest.file.name} says: {manifest.created_at}"
-            raise InputError(f"{table.file}: created_at {first} {said}")
-        return first
-    if manifest is None:
-        raise InputError(f"{table.file}: the column created_at is missing, and no manifest says when it was frozen")
-    return manifest.created_at
+    if "created_at" not in table:
+        if manifest is None:
+            raise InputError(f"{table.file}: the column created_at is missing, and no manifest says when it was frozen")
+        return manifest.created_at
+    moments = table.moments("created_at")
+    different = (~moments.eq_missing(moments[0]) | moments.is_null()).arg_true()
+    if len(different):
+        raise table.fault(different[0], "created_at", "is empty or differs from the slate's first row")
+    first: datetime.datetime = moments[0]
+    if manifest is not None and manifest.created_at != first:
+        recorded = f"is not what {manifest.file.name} says: {manifest.created_at}"
+        raise InputError(f"{table.file}: created_at {first} {recorded}")
+    return first
 
 
 def _spelling(table: Table, name: str) -> dict[str, str]:
@@ -192,7 +199,8 @@ def _read_predictions(table: Table, labelled: pl.DataFrame) -> pl.DataFrame:
     else:  # by score within the disease, ties by drug name
         rows = rows.with_columns(rank=pl.struct(-pl.col("score"), "drug").rank("ordinal").over("disease"))
     rows = rows.with_columns(tier=sum((pl.col("rank") > end).cast(pl.Int64) for end in _TIER_ENDS))
-    if (name := table.first_of("confidence_tier", "tier")) is not None:
+    name = table.first_of("confidence_tier", "tier")
+    if name is not None:
         rows = rows.with_columns(tier=pl.coalesce(table.positions(name, TIERS, "a tier"), "tier"))
     return rows.with_columns(
         known=pl.col("known").any().over(PAIR),  # one row that knows speaks for all rows of its pair
@@ -220,7 +228,8 @@ def _read_labels(table: Table | None) -> tuple[LabelledPair, ...]:
         table.text("label")
         expected = "not a label; known ones: 0 to 4, negative, phase1, phase2, phase3, approved"
         pairs = pairs.with_columns(label=table.cells("label", read_label, expected, int))
-    if (name := table.first_of("year", "approval_year", "first_approval")) is not None:
+    name = table.first_of("year", "approval_year", "first_approval")
+    if name is not None:
         pairs = pairs.with_columns(year=table.cells(name, lambda text: int(text.strip()[:4]), "not a year", int))
     merged = pairs.group_by(PAIR, maintain_order=True).agg(pl.col("label").max(), pl.col("year").min())
     return tuple(LabelledPair(*row) for row in merged.iter_rows())

@@ -38,8 +38,8 @@ def render_calibration(calibration: Calibration, deciding: Collection[str], floo
         lines.append(f"unsure answers: {unsure}")
     lines.append(f"labelled by {one_line(calibration.labelled_by, _LONGEST_NAME)}, {calibration.patients} patients")
     if not calibration.proven:
-        name = "name it with --drift-judge-set revision=…"
-        lines.append(f"the judge's identity is not proven: valid for {VALID_DAYS} days ({name})")
+        proof = "prove it with --drift-judge-set revision=COMMIT"
+        lines.append(f"the judge's identity is not proven: valid for {VALID_DAYS} days ({proof})")
     lines += _shown_only(deciding)
     return "\n".join(as_lines(*lines))
 
@@ -86,9 +86,9 @@ def _why_not(calibration: Calibration, group: str, floors: Mapping[str, float]) 
         return "stopped early, too many requests"
     if limits.stopped:
         return f"stopped early, {_SHARE_NAMES[limits.stopped]} below its floor"
-    below: list[tuple[str, Share]] = []
-    for name in calibration.below(group, floors):
-        below.append((_SHARE_NAMES[name], getattr(limits, name)))
+    below: list[tuple[str, Share]] = [
+        (_SHARE_NAMES[name], getattr(limits, name)) for name in calibration.below(group, floors)
+    ]
     # all answered well, and still below: only more texts can show what the judge is worth
     few = ", ".join(name for name, share in below if share.hits == share.of)
     weak = ", ".join(name for name, share in below if share.hits < share.of)

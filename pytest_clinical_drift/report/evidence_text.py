@@ -88,17 +88,24 @@ def _care(care: CareCount) -> str:
 # -- where the replies come from, and what they cost
 
 
-def reused_lines(result: RunResult) -> list[str]:
-    """How many replies come from an earlier run, and how to ask again where the model may have changed."""
+def reuse_lines(result: RunResult) -> list[str]:
+    """Which replies were not generated in this run, or only before it was interrupted, and what was not used."""
     made = result.manifest
-    if not made.replies_reused:
-        return []
-    text = f"{made.replies_reused} of {counted(made.replies, 'reply')} come from an earlier run"
-    if made.replies_reused_since:
-        text += f", the oldest of {made.replies_reused_since}"
-    if made.model.startswith(("python:", "server:")) and not made.identity_proven:
-        text += "; give --drift-set revision=… or remove the store to ask again"
-    return as_lines(text)
+    replies = counted(made.replies, "reply")
+    lines = []
+    if made.replies_reused:
+        since = f", the oldest of {one_line(made.replies_reused_since)}" if made.replies_reused_since else ""
+        lines.append(f"{made.replies_reused} of {replies} come from an earlier run of this model{since}")
+    if made.replies_resumed:
+        lines.append(f"{made.replies_resumed} of {replies} were stored by this run before it was interrupted")
+    if made.replies_ignored:
+        ignored = counted(made.replies_ignored, "stored reply")
+        why = 'changed, or written with another key (docs/servers.md, "The reply cache")'
+        lines.append(f"{ignored} not used: {why}")
+    if made.judged is not None and made.judged.ignored:
+        ignored = counted(made.judged.ignored, "stored answer")
+        lines.append(f"{ignored} of the judge not used: changed, or written with another key")
+    return as_lines(*lines)
 
 
 def cost_lines(result: RunResult) -> list[str]:

@@ -9,6 +9,7 @@ from pytest_clinical_drift.report.reasons import at_both_ends, beside_limit, rea
 from pytest_clinical_drift.report.run_lines import reviewed_text
 from pytest_clinical_drift.report.sentences import alarm_line, alarm_title, event_sentence, worst_first
 from pytest_clinical_drift.report.words import counted, label
+from pytest_clinical_drift.results.manifest import Manifest
 from pytest_clinical_drift.results.models import CaseResult, ReviewRecord, RunResult
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState, CaseAssessment
 from pytest_clinical_drift.subjects.spec import same_model
@@ -35,7 +36,7 @@ def run_headline(result: RunResult) -> str:
 
 def headline_rest(result: RunResult) -> str:
     """What follows the verdict's word."""
-    counts, told = result.counts, []
+    counts, told = result.counts, [*filter(None, [reuse_text(result.manifest)])]
     # most texts are empty: scored as they stand, and nearly always a fault in serving the model
     if counts is not None and not result.deciders.control and counts.refused > _MOSTLY * counts.texts:
         empty = f"{counts.refused:,} of {counts.texts:,} replies and summaries are empty or refused"
@@ -53,6 +54,14 @@ def headline_rest(result: RunResult) -> str:
     if result.verdict == Verdict.PASS and any(why.code is ReasonCode.PASSED_BY_POINT for why in result.reasons):
         told.append("by point estimate, not interval")
     return f"({'; '.join(told)})"
+
+
+def reuse_text(manifest: Manifest) -> str:
+    """Such as "12 replies reused, from 2026-01-31"; empty where every reply is new."""
+    if not manifest.replies_reused:
+        return ""
+    since = f", from {one_line(manifest.replies_reused_since[:10])}" if manifest.replies_reused_since else ""
+    return f"{counted(manifest.replies_reused, 'reply')} reused{since}"
 
 
 def _decided_by(result: RunResult) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from pytest_clinical_drift.report import headlines
 from pytest_clinical_drift.report.alarm_groups import AlarmGroup, alarm_groups
 from pytest_clinical_drift.report.clean import LONGEST_LINE, one_line
-from pytest_clinical_drift.report.evidence_text import alarm_lines
+from pytest_clinical_drift.report.evidence_text import alarm_lines, reuse_lines
 from pytest_clinical_drift.report.figures import FigureRow, figure_rows
 from pytest_clinical_drift.report.memory import memory_lines
 from pytest_clinical_drift.report.page import render
@@ -63,7 +63,11 @@ class SummaryView:
     reasons: Sequence[str]
     diagnosis: str
     evidence: Sequence[str]
-    """A line each: alarms, the judge's limits, what was cut off, waivers, reviews."""
+    """A line each: alarms, the judge's limits, what was cut off, waivers."""
+    reused: Sequence[str]
+    """Which replies were not generated in this run."""
+    reviewed: str
+    """What reviews changed; empty where there are none."""
     figures: Sequence[SignedFigure]
     memory: Sequence[str]
     troubled: int
@@ -85,16 +89,15 @@ def _summary(result: RunResult, slug: str) -> SummaryView:
         troubled += [case for case in result.cases if case.verdict == wanted]
     groups = alarm_groups(result.cases)
     severe = [group for group in groups if group.severe and group.state != AlarmState.DISMISSED]
-    evidence = alarm_lines(result)
-    if result.reviewed:
-        evidence.append(headlines.review_sentence(result.reviewed))
     return SummaryView(
         sign=SIGNS.get(result.verdict, ""),
         slug=slug,
         headline=headlines.run_headline(result),
         reasons=reason_texts(result.reasons[:_MOST_REASONS], result.judgements),
         diagnosis=reason_text(result.diagnosed),
-        evidence=evidence,
+        evidence=alarm_lines(result),
+        reused=reuse_lines(result),
+        reviewed=headlines.review_sentence(result.reviewed) if result.reviewed else "",
         figures=[SignedFigure(row, SIGNS.get(row.verdict, "")) for row in figure_rows(result.judgements, of_set=True)],
         memory=memory_lines(result),
         troubled=len(troubled),

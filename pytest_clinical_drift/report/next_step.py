@@ -53,6 +53,10 @@ class Situation:
         return code is None or missing.code == code
 
     @property
+    def replies_unproven(self) -> bool:
+        return any(why.code == ReasonCode.REPLIES_UNPROVEN for why in self.result.reasons)
+
+    @property
     def unread_without_judge(self) -> bool:
         unread = any(item.verdict == FigureState.UNREAD for item in self.result.judgements)
         return self.ends(Verdict.UNSETTLED) and not self.result.deciders.judge and unread
@@ -133,6 +137,10 @@ _STEPS = (
     _Step(
         lambda run: run.ends(Verdict.INCOMPLETE),
         lambda run: f"{_SAME_AGAIN}; replies already stored are not asked for again",
+    ),
+    _Step(
+        lambda run: run.ends(Verdict.UNSETTLED) and run.replies_unproven,
+        lambda run: "the same command with another --drift-store FILE, so that every reply comes from this model",
     ),
     _Step(
         lambda run: run.result.deciders.control,

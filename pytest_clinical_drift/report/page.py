@@ -7,7 +7,6 @@ import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from pathlib import Path
 
 import jinja2
@@ -15,7 +14,7 @@ from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined, s
 from jinja2.bccache import Bucket
 from markupsafe import Markup
 
-from pytest_clinical_drift.evidence.terms.vocabulary import keep, kept_beside
+from pytest_clinical_drift.core.packaged import beside_bytecode, load_text, write_beside_bytecode
 from pytest_clinical_drift.report import clean, words
 
 
@@ -27,14 +26,14 @@ class _Compiled(BytecodeCache):
             bucket.bytecode_from_string(self._file(bucket).read_bytes())
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        keep(self._file(bucket), bucket.bytecode_to_string())
+        write_beside_bytecode(self._file(bucket), bucket.bytecode_to_string())
 
     def get_source_checksum(self, source: str) -> str:
         """Of all that compiling depends on: the template, Jinja, and the settings in this file."""
         return super().get_source_checksum(source + jinja2.__version__ + Path(__file__).read_text(encoding="utf-8"))
 
     def _file(self, bucket: Bucket) -> Path:
-        return kept_beside(Path(__file__).with_name(bucket.key), ".template")
+        return beside_bytecode(Path(__file__).with_name(bucket.key), ".template")
 
 
 _FILTERS: dict[str, Callable[..., str]] = {
@@ -104,8 +103,7 @@ def page_source(template: str, *, styles: Sequence[str], scripts: Sequence[str] 
 
 
 def _joined(files: Sequence[str]) -> str:
-    folder = resources.files("pytest_clinical_drift") / "data" / "templates"
-    return "\n".join((folder / name).read_text(encoding="utf-8") for name in files)
+    return "\n".join(load_text(f"templates/{name}") for name in files)
 
 
 def _hash(source: str) -> str:

@@ -3,7 +3,7 @@
 import textwrap
 
 from pytest_clinical_drift.report.clean import as_lines, loggable
-from pytest_clinical_drift.report.evidence_text import alarm_lines, cost_lines, reused_lines
+from pytest_clinical_drift.report.evidence_text import alarm_lines, cost_lines, reuse_lines
 from pytest_clinical_drift.report.figure_table import figure_table
 from pytest_clinical_drift.report.headlines import review_sentence, run_sentence, what_happened
 from pytest_clinical_drift.report.layout import NARROWEST, cut, fill, table_lines
@@ -42,7 +42,7 @@ def render_summary(
     """Lines for the terminal: below 0 the verdict alone, above 0 with every fact lost."""
     verdict = verdict_line(result, width)
     width = max(NARROWEST, width - 1)
-    reused = _indented(reused_lines(result), width)
+    reused = _indented(reuse_lines(result), width)
     if verbosity < 0:
         return [verdict, *reused]
     reviewed = _indented([review_sentence(result.reviewed)], width) if result.reviewed else []

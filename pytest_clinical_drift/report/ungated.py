@@ -82,8 +82,7 @@ def _sanity_band(band: SanityBand) -> list[str]:
     later = f"at turn 10 or the last, where facts have changed, {rounded(band.echo_at_t10)}"
     echo = f"echo of the intake {rounded(band.echo_at_start)} ({later})"
     lines = [f"sanity band: {echo}, empty summary {rounded(band.silence)}"]
-    for fault in band.faults:
-        lines.append(f"  broken: {_broken(fault, band)}")
+    lines += [f"  broken: {_broken(fault, band)}" for fault in band.faults]
     if band.faults:
         lines += [f"  not found in its own intake: {fact}" for fact in band.missed[:_MOST_NAMED]]
     return lines

@@ -7,15 +7,18 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from pytest_clinical_drift.cases.faults import first_fault, shortened
-from pytest_clinical_drift.cases.files import JSONFault, parse_json, write_atomically
+from pytest_clinical_drift.cases.faults import first_fault
+from pytest_clinical_drift.core.files import write_atomically
+from pytest_clinical_drift.core.packaged import data_file
+from pytest_clinical_drift.core.parsing import JSONFault, parse_json
+from pytest_clinical_drift.core.text import shortened
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.results.folders import RUNS
 from pytest_clinical_drift.results.models import SCHEMA_VERSION, RunResult
 
 T = TypeVar("T")
 RESULTS_FILE = "study_c_results.json"
-SCHEMA_FILE = Path(__file__).parent.parent / "data" / "study_c_results.schema.json"
+SCHEMA_FILE = data_file("study_c_results.schema.json")
 """Made from the models by `docs/make_reference.py`."""
 
 

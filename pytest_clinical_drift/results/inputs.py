@@ -9,9 +9,10 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pytest_clinical_drift.cases.files import hash_cases, write_atomically
+from pytest_clinical_drift.cases.files import hash_cases
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import Shard
+from pytest_clinical_drift.core.files import write_atomically
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.canaries import CanaryResult
 from pytest_clinical_drift.judging.entries import About

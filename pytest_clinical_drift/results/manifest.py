@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pytest_clinical_drift.judging.calibration_file import Calibration
+from pytest_clinical_drift.subjects.base import is_digest
 
 
 class Record(BaseModel):
@@ -65,6 +66,8 @@ class JudgeRecord(Record):
     """How many of them were sent to the judge; asking again after an error is not counted. None: not recorded."""
     reused: int = 0
     """How many of them were answered from the store."""
+    ignored: int = 0
+    """Stored answers that were not used, because they were changed or written with another key."""
     tokens: TokenCounts | None = None
     """Of all answers, stored ones included; None where some were not counted."""
     sent_tokens: TokenCounts | None = None
@@ -92,6 +95,10 @@ class ShardRecord(Record):
         if not numbers or len(prices) != 2 or not all(0 <= price < 1e9 for price in prices):
             raise ValueError("prices must be two numbers")
         return self
+
+
+_DECLARED = ("server:", "python:")
+"""Subjects whose revision somebody declares; every other kind resolves its own."""
 
 
 class Manifest(Record):
@@ -128,7 +135,12 @@ class Manifest(Record):
     unanswered: int = 0
     replies: int = 0
     replies_reused: int = 0
+    """Taken from an earlier, finished run."""
     replies_reused_since: str | None = None
+    replies_resumed: int = 0
+    """Stored by this very run before it was interrupted."""
+    replies_ignored: int = 0
+    """Stored replies that were not used, because they were changed or written with another key."""
     tokens: TokenCounts | None = None
     """None where some were not counted: half of a sum is not a sum."""
     shard: ShardRecord | None = None
@@ -137,3 +149,9 @@ class Manifest(Record):
     """The shards of a merged run; empty for any other."""
     replaced_shards: tuple[ShardRecord, ...] = ()
     """Earlier runs of these shards that a merge was given and did not use."""
+
+    @property
+    def reuse_is_proven(self) -> bool:
+        """Whether replies of an earlier run may stand for this model; earlier versions called any name a proof."""
+        declared = self.model.startswith(_DECLARED)
+        return self.identity_proven and (not declared or is_digest(self.revision))

@@ -12,7 +12,8 @@ from typing import Any, Literal
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from pytest_clinical_drift.cases.faults import first_fault
-from pytest_clinical_drift.cases.files import file_hash, parse_data, read_text
+from pytest_clinical_drift.core.files import file_hash, read_text
+from pytest_clinical_drift.core.parsing import parse_data
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.metrics.intervals import proportion_interval
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_record

@@ -161,7 +161,7 @@ def _identity(run: ShardRun) -> dict[str, Any]:
     manifest, inputs = run.manifest, run.inputs
     judged = manifest.judged.model_dump(mode="json") if manifest.judged else {}
     calibration = judged.pop("calibration", None)
-    counted = ("requests", "sent", "reused", "tokens", "sent_tokens")
+    counted = ("requests", "sent", "reused", "ignored", "tokens", "sent_tokens")
     gate = ("strict", "stride", "ner", "repeats", "probe_every_turn", "single_message")
     return {
         "the number of shards": run.record.count,

@@ -144,7 +144,7 @@ def _reply_counts(transcript: Transcript) -> dict[str, Any]:
     return {
         "generation_seconds": _total(reply.seconds for reply in replies),
         "replies_total": len(replies),
-        "replies_reused": sum(reply.reused_from is not None for reply in replies),
+        "replies_reused": sum(reply.reused_from is not None and not reply.resumed for reply in replies),
         "truncated": sum(bool(reply.truncated) for reply in replies),
         "refused": sum(said is not None and not said.strip() for said in map(visible, replies)),
         "repeated": sum(bool(text) and text in said[:place] for place, text in enumerate(said)),

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
@@ -37,7 +38,7 @@ class Identity:
     revision: str | None
     """Commit, weight hash or version; None when it cannot be told."""
     proven: bool
-    """Whether the revision identifies the model beyond doubt, so that stored replies may be reused across runs."""
+    """Whether the revision is a commit or digest, so that stored replies may be reused across runs."""
     settings: Mapping[str, Any]
     """Decoding settings in force, without secrets: two runs that differ here may differ in every reply."""
     server: Mapping[str, Any] | None = None
@@ -47,6 +48,15 @@ class Identity:
         """Hash of all that an answer depends on besides the question: who answers, how, and our prompts."""
         plain = json.dumps([self.spec, self.revision, dict(self.settings), prompts], sort_keys=True, default=str)
         return hashlib.sha256(plain.encode()).hexdigest()
+
+
+_DIGEST = re.compile(r"[0-9a-f]{40}|(?:sha256:)?[0-9a-f]{64}")
+"""A full commit, or a SHA-256 digest."""
+
+
+def is_digest(revision: str | None) -> bool:
+    """Whether a revision names one content for ever; a branch, a tag or an abbreviated commit does not."""
+    return revision is not None and _DIGEST.fullmatch(revision) is not None
 
 
 class RunStopped(SubjectError):
@@ -153,3 +163,24 @@ def typed_settings(
             raise InputError(f"{option} {key}: expected at least {least[key]:g}, found {value}")
         settings[key] = value
     return settings
+
+
+def declared_settings(
+    spec: str,
+    given: Mapping[str, str],
+    known: Mapping[str, type],
+    *,
+    option: str = "--drift-set",
+    least: Mapping[str, float] | None = None,
+) -> dict[str, Any]:
+    """Typed settings of a subject or judge that cannot resolve a `revision` itself: it has to be a digest."""
+    settings = typed_settings(spec, given, known, option=option, least=least)
+    if "revision" not in settings:
+        return settings
+    revision = str(settings["revision"])
+    if not is_digest(revision.lower()):
+        raise InputError(
+            f"{option} revision: {revision[:80]!r} may name another model tomorrow; give the full commit (40 "
+            "hexadecimal digits) or the SHA-256 digest of what is served, or leave revision out"
+        )
+    return {**settings, "revision": revision.lower()}

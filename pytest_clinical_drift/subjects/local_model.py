@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.cases.files import file_hash
+from pytest_clinical_drift.core.files import file_hash
 from pytest_clinical_drift.errors import InputError, MissingDependency, SubjectError
 from pytest_clinical_drift.subjects.base import set_option
 from pytest_clinical_drift.transcript import Message
@@ -77,6 +77,7 @@ class LocalModel:
         logging.disable_progress_bar()  # loading bars would be drawn across pytest's own output
         try:
             self._config = AutoConfig.from_pretrained(self._place, **self._options)
+            self._pin()
             tokenizer = AutoTokenizer.from_pretrained(self._place, **self._options)
         except Exception as error:  # missing, gated, unreadable, remote code: all of them are the user's to mend
             raise InputError(f"{self._name}: cannot be loaded ({self._why_not_loaded(error)})") from None
@@ -84,6 +85,12 @@ class LocalModel:
             cause = "its tokenizer has no chat template, so that it cannot converse; take the instruct version"
             raise InputError(f"{self._name}: {cause}")
         return tokenizer
+
+    def _pin(self) -> None:
+        """Everything else is loaded from the commit that the configuration came from: a branch may move meanwhile."""
+        commit = getattr(self._config, "_commit_hash", None)
+        if isinstance(commit, str) and not self._is_gguf and not self._path.is_dir():
+            self._options["revision"] = commit
 
     def load(self, device: str) -> Any:
         """The weights, ready to generate; SubjectError where they cannot be read."""

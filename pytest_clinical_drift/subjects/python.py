@@ -18,7 +18,7 @@ from typing import Any
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
-from pytest_clinical_drift.subjects.base import ConcurrentSubject, Identity, Request, typed_settings
+from pytest_clinical_drift.subjects.base import ConcurrentSubject, Identity, Request, declared_settings
 from pytest_clinical_drift.subjects.limits import CaseClock
 from pytest_clinical_drift.transcript import Reply
 
@@ -35,7 +35,7 @@ class PythonSubject(ConcurrentSubject):
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
         self.spec = f"python:{target}"
         self._target = target
-        self._settings = typed_settings(self.spec, settings, _KNOWN, least=_LEAST)
+        self._settings = declared_settings(self.spec, settings, _KNOWN, least=_LEAST)
         self._limits = {**_LIMITS, **self._settings}
         self._places = asyncio.Semaphore(self._limits["concurrency"])
         self._clocks: dict[tuple[str, int], CaseClock] = {}

@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pytest_clinical_drift.cases.files import each_once
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.timeline import probed_turns
+from pytest_clinical_drift.core.parsing import each_once
 from pytest_clinical_drift.errors import FailureCode, InputError, failure
 from pytest_clinical_drift.subjects.base import Identity, Request, Subject, typed_settings
 from pytest_clinical_drift.transcript import CUT_OFF, Reply, read_usage

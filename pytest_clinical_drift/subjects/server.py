@@ -13,7 +13,7 @@ import httpx2
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
-from pytest_clinical_drift.subjects.base import Identity, Request, Subject, set_option, typed_settings
+from pytest_clinical_drift.subjects.base import Identity, Request, Subject, declared_settings, set_option
 from pytest_clinical_drift.subjects.limits import AdaptiveLimiter, CaseClock
 from pytest_clinical_drift.subjects.server_access import RequestExtras, parse_address
 from pytest_clinical_drift.subjects.server_http import (
@@ -21,9 +21,10 @@ from pytest_clinical_drift.subjects.server_http import (
     ask_about_itself,
     read_answer,
     read_bounded,
+    refuse_another_revision,
     served_models,
 )
-from pytest_clinical_drift.transcript import Message, Reply
+from pytest_clinical_drift.transcript import Message, Purpose, Reply, Role
 
 _DECODING: dict[str, type] = {
     **dict.fromkeys(("max_tokens", "seed", "top_k"), int),
@@ -57,7 +58,7 @@ _FIRST_PATIENCE = 40.0
 _UNSENT = (FailureCode.DEADLINE, FailureCode.SERVER_SILENT)
 """Of a request that waited in vain for its turn."""
 _GREETINGS, _PAUSE, _HELLO_TOKENS = 3, 0.3, 16
-_HELLO = (Message("user", "Please answer with the word ready."),)
+_HELLO = (Message(Role.USER, "Please answer with the word ready."),)
 
 
 class ServerSubject(Subject):
@@ -68,7 +69,7 @@ class ServerSubject(Subject):
         self.address = parse_address(target, option=option)
         self._chat = httpx2.URL(self.address.chat)
         self._option, self._set_option = option, set_option(option)
-        given = typed_settings(self.spec, settings, _KNOWN, option=self._set_option, least=_LEAST)
+        given = declared_settings(self.spec, settings, _KNOWN, option=self._set_option, least=_LEAST)
         self._settings = {**_DEFAULTS, **given}
         self._extras = RequestExtras(self._set_option, given, _RESERVED)
         self._first_patience = min(given.get("timeout", _FIRST_PATIENCE), self._settings["deadline"])
@@ -98,6 +99,7 @@ class ServerSubject(Subject):
             await self._first_answer()
             facts = json.dumps(await ask_about_itself(self._connect(), self.address))
             self._server = json.loads(self._extras.scrub(facts.encode()))
+            refuse_another_revision(self._server, self._settings.get("revision"), option=self._set_option)
         except ServerFault as fault:
             raise InputError(await self._explain(fault)) from None
         finally:
@@ -212,7 +214,7 @@ class ServerSubject(Subject):
 
     async def _place(self, request: Request) -> int:
         """The limiter's leave to ask; not for ever: a server that is silent for a whole deadline is down."""
-        probe = request.purpose == "summary"
+        probe = request.purpose == Purpose.SUMMARY
         # conversations advance together; a reply goes before the summary that runs beside it
         priority = (request.turn + probe, int(probe))
         while (patience := self._silence_left()) > 0:

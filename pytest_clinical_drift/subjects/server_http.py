@@ -7,13 +7,13 @@ import math
 import re
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from importlib import resources
 from typing import Any
 
 import httpx2
-import yaml
 
-from pytest_clinical_drift.errors import Failure, FailureCode, failure
+from pytest_clinical_drift.core.packaged import load_data
+from pytest_clinical_drift.errors import Failure, FailureCode, InputError, failure
+from pytest_clinical_drift.subjects.base import is_digest
 from pytest_clinical_drift.subjects.server_access import Address
 from pytest_clinical_drift.transcript import CUT_OFF, Reply, read_usage
 
@@ -134,7 +134,7 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
 
 async def ask_about_itself(client: httpx2.AsyncClient, address: Address) -> dict[str, Any]:
     """Version and flags, for the record of a run; an empty mapping when it says nothing."""
-    wanted = yaml.safe_load(resources.files("pytest_clinical_drift").joinpath("data/server_info.yaml").read_bytes())
+    wanted = load_data("server_info")
     models, *answers = await asyncio.gather(
         served_models(client, address), *(_get(client, address.root + place) for place in wanted["places"])
     )
@@ -142,6 +142,14 @@ async def ask_about_itself(client: httpx2.AsyncClient, address: Address) -> dict
     for fields, answer in zip(wanted["places"].values(), answers, strict=True):
         facts.update(_kept(answer, fields))
     return facts
+
+
+def refuse_another_revision(facts: Mapping[str, Any], declared: str | None, *, option: str) -> None:
+    """A server that names the commit of its weights has to name the one that was declared."""
+    for name in ("revision", "model_sha"):
+        told = str(facts.get(name, "")).lower()
+        if declared is not None and is_digest(told) and told != declared:
+            raise InputError(f"{option} revision={declared}: the server says that it serves {told}; give that commit")
 
 
 async def served_models(client: httpx2.AsyncClient, address: Address) -> list[Mapping[str, Any]]:

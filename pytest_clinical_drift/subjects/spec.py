@@ -1,6 +1,7 @@
 """Reads `--model SPEC` and builds the subject it names; nothing is loaded or contacted here."""
 
 import difflib
+import ipaddress
 import os
 import re
 from collections.abc import Mapping
@@ -22,7 +23,6 @@ _SUBJECTS = {
 """By kind its module and class, imported only when chosen."""
 _ENTRY_POINTS = "clinical_drift.subjects"
 """Group of entry points by which packages add subjects: a class called with the target and the settings."""
-_THIS_MACHINE = ("localhost", "127.0.0.1", "0.0.0.0", "::1")
 
 
 class Spec(NamedTuple):
@@ -92,23 +92,44 @@ def model_slug(spec: Spec) -> str:
 
 def same_model(one: str, other: str) -> bool:
     """Whether two SPECs name one model, however the address of a server is spelt."""
-    return _plain_spec(one) == _plain_spec(other)
+    return plain_spec(one) == plain_spec(other)
 
 
-def _plain_spec(spec: str) -> str:
+def plain_spec(spec: str) -> str:
+    """A SPEC in the one form that all spellings of it have in common; for comparing, never shown.
+
+    Of a server: `localhost` and every other name of this machine, the host's case, the scheme's own port, `/v1`, what
+    follows it, and slashes that add nothing do not count.
+    """
     name, at, address = spec.strip().rpartition("@http")
     if not at:
         return spec.strip().rstrip("/")
-    url = urlsplit(f"http{address}")
-    host = "localhost" if url.hostname in _THIS_MACHINE else url.hostname
-    port = url.port or (443 if url.scheme == "https" else 80)
-    return f"{name}@{host}:{port}{url.path.rstrip('/').removesuffix('/v1')}"
+    try:
+        url = urlsplit(f"http{address}")
+        port = url.port or (443 if url.scheme == "https" else 80)
+    except ValueError:  # in a ledger that somebody has edited
+        return spec.strip()
+    host = (url.hostname or "").rstrip(".")
+    if host == "localhost" or _is_this_machine(host):
+        host = "localhost"
+    path = re.sub(r"/+", "/", url.path).rstrip("/").removesuffix("/chat/completions").removesuffix("/v1")
+    return f"{name}@{host}:{port}{path}"
+
+
+def _is_this_machine(host: str) -> bool:
+    """Whether an address is one of this machine's own, such as 127.0.0.1, ::1 or 0.0.0.0."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
 
 
 def on_this_machine(spec: str) -> bool:
     """Whether a SPEC names a server that only this machine reaches."""
     _, at, address = spec.rpartition("@http")
-    return bool(at) and urlsplit(f"http{address}").hostname in _THIS_MACHINE
+    host = urlsplit(f"http{address}").hostname or ""
+    return bool(at) and (host == "localhost" or _is_this_machine(host))
 
 
 def _is_path(text: str) -> bool:

@@ -4,7 +4,6 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import get_args
 
 from pytest_clinical_drift.cases.entries import GRADES, Care
 from pytest_clinical_drift.cases.model import Case, facts_of
@@ -13,7 +12,7 @@ from pytest_clinical_drift.metrics.intervals import pooled_interval, proportion_
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.verdict.metric_table import SEVERE
 
-_LEVELS: tuple[str, ...] = get_args(Care)
+_LEVELS: tuple[str, ...] = tuple(Care)
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,7 @@ class ReasonCode(StrEnum):
     FIGURE = auto()  # metric: its figure, one of the judgements, decided or has no value
     CORE_NOT_EVALUATED = auto()
     FIGURES_UNREAD = auto()  # metrics, kinds
+    REPLIES_UNPROVEN = auto()  # replies, since: reused from an earlier run of a model whose identity is not proven
     CANARIES_MISSED = auto()  # confirmed, inserted, needed
     CANARIES_UNANSWERED = auto()  # unanswered, inserted: too few answers to tell whether the judge is fit
     # requests, asked, error, stopped, offline; sent, lost: requests sent, and those of them without an answer;

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
 from pytest_clinical_drift.cases.faults import ReferenceFault, describe_faults, did_you_mean
-from pytest_clinical_drift.cases.files import parse_data, read_text
-from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.core.files import read_text
+from pytest_clinical_drift.core.packaged import bundled
+from pytest_clinical_drift.core.parsing import parse_data
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.verdict.bands import Limit, MetricLimits, SlateRules, Table, idle_limits, slate_range
 from pytest_clinical_drift.verdict.metric_table import METRICS, OWN_METRIC, SEVERE, metric_named

@@ -93,6 +93,7 @@ def test_stored_replies_are_used_after_an_interrupt(tmp_path: Path) -> None:
         assert len(server.requests) - before == 24 - len(kept)
     replies = [reply for t in transcripts for e in t.exchanges for reply in (e.reply, e.summary) if reply]
     assert sum(reply.reused_from is not None for reply in replies) == len(kept)
+    assert sum(reply.resumed for reply in replies) == len(kept)
 
 
 def test_a_finished_run_is_not_reused_without_a_proven_identity(tmp_path: Path) -> None:
@@ -101,8 +102,8 @@ def test_a_finished_run_is_not_reused_without_a_proven_identity(tmp_path: Path) 
         all_of(start(server, folder=tmp_path))
         all_of(start(server, folder=tmp_path))
         assert len(server.answered) == 48
-        all_of(start(server, folder=tmp_path, revision="r1"))
-        all_of(start(server, folder=tmp_path, revision="r1"))
+        all_of(start(server, folder=tmp_path, revision="a" * 40))
+        all_of(start(server, folder=tmp_path, revision="a" * 40))
         assert len(server.answered) == 72
 
 

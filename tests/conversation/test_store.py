@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import sqlite3
 from pathlib import Path
 
@@ -10,12 +11,14 @@ import pytest
 
 from pytest_clinical_drift.conversation.store import Store
 from pytest_clinical_drift.errors import FailureCode, InputError, failure
-from pytest_clinical_drift.judging.queue import AnswerStore
+from pytest_clinical_drift.judging.answer_store import AnswerStore
+from pytest_clinical_drift.judging.answers import Answer
+from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.subjects.base import Identity, Request
 from pytest_clinical_drift.transcript import Message, Reply, Usage
 
 UNPROVEN = Identity("server:m@http://h/v1", None, False, {"temperature": 0.0})
-PROVEN = Identity("server:m@http://h/v1", "abc", True, {"temperature": 0.0})
+PROVEN = Identity("server:m@http://h/v1", "a" * 40, True, {"temperature": 0.0})
 REQUEST = Request("case-001", 0, 1, "dialogue", (Message("user", "Hello"),))
 REPLY = Reply("Hi \ud800", reasoning="why", usage=Usage(3, 4), truncated=False, seconds=0.5)
 
@@ -34,7 +37,7 @@ def test_a_reply_is_found_again_with_everything_it_carried(path: Path) -> None:
     assert found is not None
     assert found.reused_from is not None
     assert found.reused_from.startswith("20")
-    assert dataclasses.replace(found, reused_from=None) == REPLY
+    assert dataclasses.replace(found, reused_from=None, resumed=False) == REPLY
 
 
 @pytest.mark.parametrize(
@@ -55,7 +58,7 @@ def test_another_request_is_another_reply(path: Path, other: Request) -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"spec": "server:n@http://h/v1"}, {"revision": "abd"}, {"settings": {"temperature": 0.5}}],
+    [{"spec": "server:n@http://h/v1"}, {"revision": "b" * 40}, {"settings": {"temperature": 0.5}}],
 )
 def test_another_subject_revision_or_setting_is_another_reply(path: Path, changes: dict[str, object]) -> None:
     """The key covers what was tested, not only what was said."""
@@ -142,12 +145,14 @@ def test_a_store_of_another_version_is_refused(path: Path) -> None:
         Store(path)
 
 
-def test_a_damaged_reply_is_asked_for_again(path: Path) -> None:
-    """What cannot be read was not stored."""
+@pytest.mark.parametrize("change", ["reply = '{'", "reply = 7", "seal = x'00'", "created = 'yesterday'", "seal = ''"])
+def test_a_changed_reply_is_asked_for_again(path: Path, change: str) -> None:
+    """It is counted, whatever type stands there now."""
     run = Store(path).begin(UNPROVEN)
     run.put(REQUEST, REPLY)
-    run._connection.execute("UPDATE replies SET reply = '{'")
+    run._connection.execute(f"UPDATE replies SET {change}")
     assert run.get(REQUEST) is None
+    assert run.ignored == 1
 
 
 def test_a_store_that_cannot_be_written_does_not_end_the_run(path: Path) -> None:
@@ -165,3 +170,36 @@ def test_the_folder_of_the_store_stays_out_of_version_control(path: Path) -> Non
     assert (path.parent / ".gitignore").read_text() == "*\n"
     AnswerStore(path.parent / "judge" / "store.sqlite", "reader")
     assert (path.parent / "judge" / ".gitignore").read_text() == "*\n"
+
+
+@pytest.mark.parametrize(
+    ("days", "proven", "used"), [(29, False, True), (31, False, False), (29, True, True), (31, True, True)]
+)
+def test_answers_of_an_unproven_judge_age_as_its_calibration_does(
+    path: Path, days: int, proven: bool, used: bool
+) -> None:
+    """After 30 days its name may be another's; a proven judge stays who it is."""
+    question = Question(kind="harm", case_id="anna", turn=1, text="Take two.", patient="", record="")
+    answer = Answer("none")
+    store = AnswerStore(path, "reader", proven=proven)
+    store.put(question, 1, answer)
+    ((key, said),) = store._rows.execute("SELECT key, answer FROM answers").fetchall()
+    then = (datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=days)).isoformat(timespec="seconds")
+    seal = store._sealer.seal("answer", "reader", key, then, said)
+    store._rows.execute("UPDATE answers SET created = ?, seal = ?", (then, seal))
+    assert (store.get(question, 1) == answer) is used
+    assert store.ignored == 0
+
+
+@pytest.mark.parametrize(
+    "change", ["answer = '{}'", "created = '2099-01-01T00:00:00+00:00'", "seal = x'00'", "answer = 7"]
+)
+def test_an_answer_that_was_changed_is_no_answer(path: Path, change: str) -> None:
+    """Whatever type stands in the store now."""
+    question = Question(kind="harm", case_id="anna", turn=1, text="Take two.", patient="", record="")
+    store = AnswerStore(path, "reader")
+    store.put(question, 1, Answer("none"))
+    assert store.get(question, 1) == Answer("none")
+    store._rows.execute(f"UPDATE answers SET {change}")
+    assert store.get(question, 1) is None
+    assert store.ignored == 1

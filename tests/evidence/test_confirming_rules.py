@@ -8,9 +8,9 @@ import pytest
 
 from pytest_clinical_drift import evidence
 from pytest_clinical_drift.cases.model import CriticalEntity, FactState
+from pytest_clinical_drift.core.packaged import load_data
 from pytest_clinical_drift.evidence.advice.breach import rules_conflict
 from pytest_clinical_drift.evidence.findings import FactFinding, find_facts
-from pytest_clinical_drift.evidence.terms.vocabulary import load_data
 from pytest_clinical_drift.judging.raised_points import confirming_rules
 from pytest_clinical_drift.scoring.summary_facts import settled_fact
 

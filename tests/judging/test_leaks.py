@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_clinical_drift.cases.files import load_cases
-from pytest_clinical_drift.cases.model import Case, bundled
+from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.core.packaged import bundled
 from pytest_clinical_drift.judging.for_reviewers import find_leaks, names_of
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 

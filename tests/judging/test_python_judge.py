@@ -25,7 +25,7 @@ def ruled(monkeypatch: pytest.MonkeyPatch, function: Callable[[dict[str, Any]], 
     module = types.ModuleType("own_judge")
     module.make = lambda: function  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "own_judge", module)
-    judge = build_judge("python:own_judge:make", {"revision": "3"})
+    judge = build_judge("python:own_judge:make", {"revision": "3" * 40})
     assert judge is not None
     assert judge.check() == []
     assert judge.identity().proven
@@ -133,7 +133,7 @@ def test_other_code_is_another_judge(tmp_path: Path, monkeypatch: pytest.MonkeyP
         (tmp_path / "changing_judge.py").write_text(source, encoding="utf-8")
         sys.modules.pop("changing_judge", None)
         importlib.invalidate_caches()
-        judge = build_judge("python:changing_judge:make", {"revision": "1"})
+        judge = build_judge("python:changing_judge:make", {"revision": "1" * 40})
         assert judge is not None
         prints.append(judge.identity().fingerprint("prompts"))
     assert prints[0] == prints[2] != prints[1]

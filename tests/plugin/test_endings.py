@@ -64,7 +64,8 @@ def test_a_second_ctrl_c_does_not_end_the_run_for_good(project: Project) -> None
     conftest.unlink()
     pytester.runpytest(*ARGUMENTS)
     record = json.loads(results_file(pytester.path).read_text(encoding="utf-8"))
-    assert record["manifest"]["replies_reused"] > 0
+    assert record["manifest"]["replies_resumed"] > 0
+    assert record["manifest"]["replies_reused"] == 0
 
 
 @pytest.mark.parametrize(("breaks_at", "code"), [(3, 6), (0, 0)])

@@ -54,7 +54,7 @@ def test_a_local_model_is_gated_and_its_replies_are_kept(
     assert manifests[0]["identity_proven"] is True
     assert manifests[0]["revision"] == manifests[1]["revision"]
     assert [manifest["replies_reused"] for manifest in manifests] == [0, 8]
-    second.stdout.fnmatch_lines(["  8 of 8 replies come from an earlier run, the oldest of*"])
+    second.stdout.fnmatch_lines(["  8 of 8 replies come from an earlier run of this model, the oldest of*"])
     assert manifests[0]["replies_reused_since"] is None
     assert manifests[1]["replies_reused_since"].startswith("20")
     transcripts = [

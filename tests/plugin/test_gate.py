@@ -11,7 +11,7 @@ import yaml
 from judged_project import write_judge, write_measured
 from small_project import ARGUMENTS, MODEL, RULES_ONLY, SAID, SUMMARY, Project, case_text, results_file
 
-from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.core.packaged import bundled
 
 Gate = Callable[..., pytest.RunResult]
 

@@ -18,7 +18,7 @@ drift_cases = mycases
 drift_judge = python:judge:make
 drift_strict = true
 drift_set =
-    revision=seven
+    revision=7777777777777777777777777777777777777777
 """
 
 
@@ -30,16 +30,16 @@ def test_a_project_names_model_cases_and_settings_once(project: Project) -> None
     assert result.ret == 1
     written = json.loads(results_file(pytester.path).read_text(encoding="utf-8"))
     assert (written["verdict"], written["cases_complete"]) == ("CAUTION", 3)
-    assert written["manifest"]["revision"] == "seven"
+    assert written["manifest"]["revision"] == "7" * 40
 
 
 def test_the_command_line_wins(project: Project) -> None:
     """Another revision, and no strictness, for this run."""
     pytester = project()
     pytester.path.joinpath("pytest.ini").write_text(INI, encoding="utf-8")
-    assert pytester.runpytest("--drift-set", "revision=eight", "-o", "drift_strict=false").ret == 0
+    assert pytester.runpytest("--drift-set", f"revision={'8' * 40}", "-o", "drift_strict=false").ret == 0
     written = json.loads(results_file(pytester.path).read_text(encoding="utf-8"))
-    assert written["manifest"]["revision"] == "eight"
+    assert written["manifest"]["revision"] == "8" * 40
 
 
 def test_judge_settings_come_from_the_ini_file_too(project: Project) -> None:

@@ -207,7 +207,7 @@ def test_a_calibration_of_another_judge_is_refused(project: Project) -> None:
     pytester = project("anna")
     lay_out(pytester)
     calibrate(pytester, *CALIBRATE, "--limit", "2", "--out", "old.json")
-    other = ("--drift-judge-set", "revision=2", "--drift-judge-set", "calibration=old.json")
+    other = ("--drift-judge-set", f"revision={'2' * 40}", "--drift-judge-set", "calibration=old.json")
     for more in ((), ("--collect-only",)):  # the cost of a run that would be refused is no use
         run = pytester.runpytest(*JUDGED, *other, *more)
         assert run.ret == 4

@@ -10,7 +10,7 @@ import yaml
 from judged_project import GROUPS, JUDGED, alarms, lay_out, results, times_asked, write_set
 from small_project import Project
 
-from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.core.packaged import bundled
 
 
 def test_a_judge_settles_what_rules_leave_open(project: Project) -> None:

@@ -91,4 +91,4 @@ def test_a_scorer_that_raises_stops_the_run_in_a_sentence(project: Project) -> N
     pytester.makeconftest(CONFTEST)
     again = pytester.runpytest(*ARGUMENTS)
     # anna's eight replies at least; how many more there were when the run stopped is chance
-    again.stdout.re_match_lines([r"  (8|9|1\d|2[0-4]) of 24 replies come from an earlier run, .*"])
+    again.stdout.re_match_lines([r"  (8|9|1\d|2[0-4]) of 24 replies were stored by this run before .*"])

@@ -17,7 +17,7 @@ import pytest
 from engine_server import Answer, ChatServer, as_json, completion
 from judge_server import judge_server
 from judged_project import load_judge, write_judge
-from recipes import CI, RECIPES, run_job, write_stand_ins
+from recipes import CI, COMMIT, RECIPES, run_job, write_stand_ins
 from sharded import calibrate
 from small_project import SAID, SUMMARY, case_text
 
@@ -84,7 +84,7 @@ def pipeline(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     stand_ins = write_stand_ins(folder / "bin", FOREIGN)
     with ChatServer(answer=reply) as model, judge_server(load_judge(folder)) as judge:
         made = Pipeline(str(request.param), folder, stand_ins, model, f"server:reader@{judge.url}")
-        calibrate(folder, made.judge, "reader", key_env="JUDGE_KEY", revision="one")
+        calibrate(folder, made.judge, "reader", key_env="JUDGE_KEY", revision=COMMIT)
         assert [made.shard(number) for number in range(1, SHARDS + 1)] == [0] * SHARDS
         yield made
 
@@ -109,12 +109,12 @@ def test_a_calibration_that_does_not_hold(pipeline: Pipeline, tmp_path: Path, wh
     """Made long ago for an alias, made for an earlier revision, or not committed: the shard does not begin."""
     folder = pipeline.copy(tmp_path / "expired")
     long_ago = datetime.date.today() - datetime.timedelta(days=400)
-    settings = {"key_env": "JUDGE_KEY", "revision": "one"}
+    settings = {"key_env": "JUDGE_KEY", "revision": COMMIT}
     if what == "expired":
         calibrate(folder, pipeline.judge, "reader", made=long_ago, proven=False, **settings)
     elif what == "lost":
         shutil.rmtree(folder / "calibration")
-    values = {"JUDGE_REVISION": "two"} if what == "of another judge" else {}
+    values = {"JUDGE_REVISION": "b" * 40} if what == "of another judge" else {}
     assert pipeline.shard(1, folder, **values) == 4
 
 
@@ -123,7 +123,7 @@ def test_a_judge_that_is_down(pipeline: Pipeline, tmp_path: Path) -> None:
     folder = pipeline.copy(tmp_path / "down")
     with ChatServer() as closed:
         address = f"server:reader@{closed.url}"
-    calibrate(folder, address, "reader", key_env="JUDGE_KEY", revision="one")
+    calibrate(folder, address, "reader", key_env="JUDGE_KEY", revision=COMMIT)
     assert pipeline.shard(1, folder, JUDGE=address) in (4, 6)
 
 

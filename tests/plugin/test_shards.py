@@ -15,8 +15,8 @@ from sharded import JUDGE, calibrate, junit, merge, parts, record, run_shards, w
 from small_project import ARGUMENTS, Project
 
 from pytest_clinical_drift.cases.files import bundled_cases
-from pytest_clinical_drift.cases.model import bundled as bundled_file
 from pytest_clinical_drift.cli import main
+from pytest_clinical_drift.core.packaged import bundled as bundled_file
 from pytest_clinical_drift.results.files import read_results
 from pytest_clinical_drift.results.inputs import manifest_hash
 
@@ -215,7 +215,7 @@ def other_case(pytester: pytest.Pytester) -> None:
     ("change", "options", "what"),
     [
         (None, ("--model", "python:model:other"), "the model (python:model:make, python:model:other);"),
-        (None, ("--drift-set", "revision=b"), "the model's revision (a, b);"),
+        (None, ("--drift-set", f"revision={'b' * 40}"), f"the model's revision ({'a' * 40}, {'b' * 40});"),
         (other_model, (), "the model's server or code;"),
         (other_case, (), "the cases"),
         (None, ("--drift-thresholds", "limits.yaml"), "the thresholds;"),
@@ -238,7 +238,7 @@ def test_shards_of_different_runs_are_refused(  # type: ignore[no-untyped-def]
     (pytester.path / "limits.yaml").write_text(bundled.replace('pass: "> 0.80"', 'pass: "> 0.81"'), encoding="utf-8")
     (pytester.path / "system.txt").write_text("Be kind.")
     (pytester.path / "probe.txt").write_text("Write a handover summary, please.")
-    arguments = (*ARGUMENTS, "--drift-set", "revision=a")
+    arguments = (*ARGUMENTS, "--drift-set", f"revision={'a' * 40}")
     take_shards(pytester, kept, 2, arguments, [1])
     if change is not None:
         change(pytester)

@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 import pytest
 from small_project import refused
 
-from pytest_clinical_drift.cases.model import bundled
 from pytest_clinical_drift.cli import main
+from pytest_clinical_drift.core.packaged import bundled
 
 pytest.importorskip("polars")
 

@@ -18,7 +18,7 @@ from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
 JUDGE = ("--drift-judge", "python:judge:make", "--drift-judge-set", "calibration_set=labelled.jsonl")
-MODEL = ("--model", "python:model:make", "--drift-set", "revision=r1")
+MODEL = ("--model", "python:model:make", "--drift-set", f"revision={'1' * 40}")
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_one_command_calibrates_writes_the_project_and_runs_three_cases(
     assert dict(ini["pytest"]) == {
         "drift_judge": "python:judge:make",
         "drift_judge_set": "\ncalibration_set=labelled.jsonl",
-        "drift_set": "\nrevision=r1",
+        "drift_set": f"\nrevision={'1' * 40}",
         "drift_strict": "true",
     }
     load_thresholds(home / "thresholds.yaml")

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from small_project import ARGUMENTS, RULES_ONLY, Project, case_text
 
-from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.core.packaged import bundled
 
 
 def table(output: str, metric: str) -> list[str]:

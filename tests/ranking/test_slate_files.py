@@ -13,10 +13,10 @@ import pytest
 from simulate import write_csv
 from small_slate import CANDIDATES, CREATED, LABELS, OUTCOME, OUTCOMES, PREDICTION, ROWS
 
-from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.core.packaged import bundled
 from pytest_clinical_drift.errors import InputError, MissingDependency
 from pytest_clinical_drift.ranking.files import is_known
-from pytest_clinical_drift.ranking.freezing import freeze, verify
+from pytest_clinical_drift.ranking.freezing import SlateSources, freeze, verify
 from pytest_clinical_drift.ranking.slate import Slate, read_slates
 from pytest_clinical_drift.verdict.bands import TIERS
 
@@ -248,12 +248,10 @@ def sources(tmp_path: Path) -> dict[str, Path]:
 
 def frozen(sources: dict[str, Path], out: Path) -> str:
     manifest = freeze(
-        sources["predictions"],
+        SlateSources(sources["predictions"], sources["candidates"], sources["labels"]),
         out,
         model_version="ranker 5",
         parameters={"top_k": "2"},
-        candidates=sources["candidates"],
-        labels=sources["labels"],
         created_at=datetime.datetime(2025, 1, 15, 9, 30, tzinfo=datetime.UTC),
     )
     assert manifest.sha256 is not None
@@ -308,18 +306,24 @@ def test_freezing_refuses(sources: dict[str, Path], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="never overwritten"):
         frozen(sources, tmp_path / "slate")
     with pytest.raises(InputError, match="--model-version is empty"):
-        freeze(sources["predictions"], tmp_path / "new", model_version=" ")
+        freeze(SlateSources(sources["predictions"]), tmp_path / "new", model_version=" ")
     with pytest.raises(InputError, match=r"ends in \.parquet"):
-        freeze(tmp_path / "mine.xlsx", tmp_path / "new", model_version="1")
+        freeze(SlateSources(tmp_path / "mine.xlsx"), tmp_path / "new", model_version="1")
     with pytest.raises(InputError, match="has a column slate_id"):
-        freeze(write_csv(tmp_path / "a.csv", PREDICTION, ROWS), tmp_path / "new", model_version="1")
+        freeze(SlateSources(write_csv(tmp_path / "a.csv", PREDICTION, ROWS)), tmp_path / "new", model_version="1")
     twice = [tuple(row[2:]) for row in (*ROWS, ROWS[0])]
     with pytest.raises(
         InputError, match=rf"twice\.csv, row {len(twice)}: duplicate pair \(.*\); 1 duplicate row; keep"
     ):
-        freeze(write_csv(tmp_path / "twice.csv", PREDICTION[2:], twice), tmp_path / "new", model_version="1")
+        freeze(
+            SlateSources(write_csv(tmp_path / "twice.csv", PREDICTION[2:], twice)), tmp_path / "new", model_version="1"
+        )
     with pytest.raises(InputError, match=r"b\.csv: the column repurposing_score"):
-        freeze(write_csv(tmp_path / "b.csv", PREDICTION[2:4], [("X", "a")]), tmp_path / "new", model_version="1")
+        freeze(
+            SlateSources(write_csv(tmp_path / "b.csv", PREDICTION[2:4], [("X", "a")])),
+            tmp_path / "new",
+            model_version="1",
+        )
     assert not (tmp_path / "new").exists()
     assert not list(tmp_path.glob(".freeze-*"))
 

@@ -26,8 +26,11 @@ class Guarded:
         return [what for found, what in self.log if found == kind]
 
     def written_outside(self, *allowed: str) -> list[str]:
-        """Whatever was written, made, renamed or removed in no allowed folder of the project."""
-        places = [*(self.folder / name for name in allowed), temporary(self.folder)]
+        """Whatever was written, made, renamed or removed in no allowed folder of the project.
+
+        The key of the store, with its lock, is the one thing that lies in the user's state folder.
+        """
+        places = [*(self.folder / name for name in allowed), temporary(self.folder), state(self.folder)]
         found = (Path(os.path.abspath(self.folder / what)) for what in self.tried("write") if not what.isdigit())
         return sorted({str(p) for p in found if not any(p.is_relative_to(a) for a in places) and str(p) != os.devnull})
 
@@ -42,6 +45,11 @@ def temporary(folder: Path) -> Path:
     return folder.with_name(folder.name + ".tmp")
 
 
+def state(folder: Path) -> Path:
+    """Where the run's user keeps state."""
+    return folder.with_name(folder.name + ".state")
+
+
 def run_pytest(
     folder: Path, *arguments: str, port: int = 0, environment: Mapping[str, str] | None = None, timeout: float = 240
 ) -> Guarded:
@@ -53,6 +61,7 @@ def run_pytest(
         "GUARD_LOG": str(log),
         "GUARD_PORT": str(port),
         "TMPDIR": str(temporary(folder)),
+        "XDG_STATE_HOME": str(state(folder)),
         "HF_HUB_OFFLINE": "",
         "OMP_NUM_THREADS": "1",
     }

@@ -11,7 +11,7 @@ import yaml
 from engine_cases import make_cases
 from engine_models import build_model
 from engine_server import ChatServer, as_json, completion, reply_text
-from guarded_runs import Guarded, run_pytest, temporary
+from guarded_runs import Guarded, run_pytest, state, temporary
 from reviewing import KEPT, case, recording
 
 from pytest_clinical_drift import load_cases
@@ -65,6 +65,9 @@ def check(found: Guarded) -> None:
     assert found.written_outside("results", ".clinical-drift") == []
     assert list(temporary(found.folder).iterdir()) == []
     whole = found.everything()
+    kept = [file for file in state(found.folder).rglob("*") if file.is_file()]
+    assert {file.name for file in kept} <= {"store.key", "store.key.lock"}
+    assert not [file for file in kept if file.read_text() and file.read_text() in whole]
     for secret in (KEY, OTHER, SECRETS["MY_PASSWORD"]):
         assert secret not in whole
     files = sorted(found.folder.rglob("study_c_results.json"), key=lambda file: len(file.parts))
@@ -94,6 +97,7 @@ def test_no_network_no_stray_file_no_pickle_no_secret(spec: str, code: int, said
     check(found)
     assert found.tried("pickle") == []
     assert any(header.get("authorization") == f"Bearer {KEY}" for header in server.headers) is spec.startswith("server")
+    assert state(project).exists() is spec.startswith(("server", "python"))  # nothing is stored of the others
     assert sum(path.stat().st_size for path in (project / "results").rglob("*") if path.is_file()) < 1_000_000
 
 

@@ -262,6 +262,7 @@ def test_answers_that_another_tab_dropped_no_longer_count(page: Any, made: Path)
         " localStorage.setItem(key, JSON.stringify({...JSON.parse(localStorage.getItem(key)), records: [], saved: 0}))"
     )
     page.locator("#count", has_text="0 of ").wait_for()
+    assert page.locator("#count").inner_text().startswith("0 of ")
 
 
 def test_one_answer_for_turns_in_a_row(page: Any, tmp_path: Path) -> None:

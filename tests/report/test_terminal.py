@@ -10,7 +10,7 @@ import yaml
 from made import READ, alarm, conversation, event, flat
 from records import judged, judged_cases, limits, record
 
-from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.core.packaged import bundled
 from pytest_clinical_drift.gate.pytest_reports import GateFailure
 from pytest_clinical_drift.judging.rulings import Opinion
 from pytest_clinical_drift.report.case_text import case_report

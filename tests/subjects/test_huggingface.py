@@ -454,6 +454,32 @@ def test_how_the_weights_are_loaded(
     assert seen == passed_on
 
 
+def test_a_branch_is_resolved_and_everything_loaded_from_its_commit(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The branch may move between two downloads; the commit is what is tested, recorded and proven."""
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+
+    commit, asked = "c0ffee00" * 5, list[tuple[str, str]]()
+    for name, loader in (("config", AutoConfig), ("tokenizer", AutoTokenizer), ("model", AutoModelForCausalLM)):
+
+        def load(target: str, *, name: str = name, original: Any = loader.from_pretrained, **options: Any) -> Any:
+            asked.append((name, options["revision"]))
+            found = original(str(folders["plain"]))
+            if name == "config":
+                found._commit_hash = commit
+            return found
+
+        monkeypatch.setattr(loader, "from_pretrained", load)
+    subject = HuggingFaceSubject("org/model", {"revision": "main"})
+    identity = subject.identity()
+    subject._load()
+    assert (identity.revision, identity.proven) == (commit, True)
+    assert asked[:1] == [("config", "main")]
+    assert {name for name, _ in asked} == {"config", "tokenizer", "model"}
+    assert {revision for _, revision in asked[1:]} == {commit}
+
+
 def test_settings_are_checked() -> None:
     """Unknown keys and values are told with the valid ones."""
     with pytest.raises(InputError, match="dtype: expected one of auto, float32"):

@@ -157,7 +157,7 @@ def test_a_function_with_a_state_gets_each_conversation_in_its_order() -> None:
 def test_a_function_with_a_state_is_never_resumed_in_the_middle(tmp_path: Path) -> None:
     """Stored replies would leave its memory without those turns: a second run asks for everything again."""
     for _ in range(2):
-        subject = PythonSubject("plain_app:aware", {"revision": "r1"})
+        subject = PythonSubject("plain_app:aware", {"revision": "a" * 40})
         subject.check(cases := make_cases(1, 2))
         runner = BackgroundRunner(subject, Plan(), store=tmp_path / "store.sqlite")
         runner.cases = cases

@@ -248,10 +248,10 @@ def test_the_subject_offers_the_concurrent_interface() -> None:
 def test_identity_is_proven_by_a_named_revision_only() -> None:
     """Connection settings are no part of it."""
     plain = ServerSubject("m@http://h/v1", {"timeout": "5", "concurrency": "3"}).identity()
-    named = ServerSubject("m@http://h/v1", {"revision": "abc"}).identity()
+    named = ServerSubject("m@http://h/v1", {"revision": "sha256:" + "AB" * 32}).identity()
     assert (plain.proven, plain.revision) == (False, None)
     assert set(plain.settings) == {"max_tokens", "temperature"}
-    assert (named.proven, named.revision) == (True, "abc")
+    assert (named.proven, named.revision) == (True, "sha256:" + "ab" * 32)
 
 
 @pytest.mark.parametrize(

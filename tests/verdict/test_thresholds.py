@@ -9,11 +9,11 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from pytest_clinical_drift.cases.model import bundled
+from pytest_clinical_drift.core.packaged import bundled
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.verdict.bands import PRIMARY, Limit, MetricLimits
 from pytest_clinical_drift.verdict.metric_table import METRICS
-from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
+from pytest_clinical_drift.verdict.thresholds import Thresholds, load_thresholds, project_thresholds
 
 
 @pytest.mark.parametrize(
@@ -282,20 +282,28 @@ def test_a_limit_is_written_as_it_was_read() -> None:
         ("baseline", "slope_margin", (0, 1), (0.001, 0.99)),
         ("baseline", "conflict_margin", (0, 1), (0.001, 0.99)),
         ("judge", "audit_bound", (0, 1.1), (0.001, 1)),
-        ("judge", "floors", ({"specificity": 0}, {"specificity": 1.1}), ({"specificity": 1},)),
+        (
+            "judge",
+            "floors",
+            ({"specificity": 0}, {"specificity": 1.1}),
+            ({"sensitivity": 1, "specificity": 1, "subtle": 1},),
+        ),
     ],
 )
 def test_numbers_outside_their_range_are_refused(
     tmp_path: Path, section: str, key: str, refused: tuple[object, ...], accepted: tuple[object, ...]
 ) -> None:
     """The ends of each range, from both sides."""
+
+    def loaded(value: object) -> Thresholds:
+        put = {key: value}
+        return load_thresholds(changed(tmp_path, lambda d: d["clinical_drift"].setdefault(section, {}).update(put)))
+
     for value in accepted:
-        load_thresholds(changed(tmp_path, lambda d: d["clinical_drift"].setdefault(section, {}).update({key: value})))  # noqa: B023
+        assert getattr(getattr(loaded(value), section), key) == value
     for value in refused:
         with pytest.raises(InputError, match=key):
-            load_thresholds(
-                changed(tmp_path, lambda d: d["clinical_drift"].setdefault(section, {}).update({key: value}))  # noqa: B023
-            )
+            loaded(value)
 
 
 @pytest.mark.parametrize("change", [{"pass": "< 0"}, {"caution": "<= 1"}, {"worst": "caution"}])

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from pytest_clinical_drift.core.packaged import parse
 from pytest_clinical_drift.evidence.reading.text import read, tokenise
-from pytest_clinical_drift.evidence.terms.vocabulary import all_forms, parse
+from pytest_clinical_drift.evidence.terms.vocabulary import all_forms
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""Types and small things that every layer uses."""
