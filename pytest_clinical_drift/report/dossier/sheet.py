@@ -28,25 +28,10 @@ from pytest_clinical_drift.verdict.values import MetricVerdict
 
 _MOST_ATTRIBUTES = 2
 """Rows of a public set that are shown."""
+_MOST_FINDINGS, _MOST_DISMISSALS, _MOST_REASONS = 6, 3, 4
+_MOST_HAZARDS = HazardLimits(hazards=12, charged=2, named=3)
+"""Entries of the lists on the pages to sign; all are in the annex."""
 _RELEASABLE = (Verdict.PASS, Verdict.CAUTION, Verdict.FAIL)
-
-
-@dataclass(frozen=True, slots=True)
-class Fits:
-    """Entries of each list, and characters of a finding beside a hazard; all are in the annex."""
-
-    findings: int
-    hazards: HazardLimits
-    title: int
-    dismissals: int
-    reasons: int
-
-
-_MOST = Fits(findings=6, hazards=HazardLimits(hazards=12, charged=2, named=3), title=90, dismissals=3, reasons=4)
-_CROWDED = Fits(findings=4, hazards=HazardLimits(hazards=8, charged=1, named=1), title=70, dismissals=2, reasons=4)
-"""The same where hazards and long lists of findings come together."""
-_ROOM, _JUDGE = 62, 12
-"""Printed lines that these lists share, and those that the judge's figures take of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +134,6 @@ class SheetView:
     severe_read: int
     confirmed: SevereList
     open: SevereList
-    fits: Fits
     hazards: HazardsView
     severe_figures: Sequence[SevereFigure]
     tested: Sequence[TestedPart]
@@ -173,7 +157,6 @@ class SheetView:
 
 def sheet_view(result: RunResult, standing: Standing, groups: Sequence[AlarmGroup]) -> SheetView:
     severe = severe_groups(result, groups)
-    fits = _fits(result, standing, severe)
     counts = evidence_of(result)
     made = result.manifest
     reasons = reason_texts(result.reasons, result.judgements)
@@ -190,8 +173,8 @@ def sheet_view(result: RunResult, standing: Standing, groups: Sequence[AlarmGrou
         judged=bool(result.deciders.judge),
         scope=scope_text(counts, result.cases_complete) if counts.cases else "",
         limits=standing.limits,
-        reasons=reasons[: fits.reasons],
-        more_reasons=max(0, len(reasons) - fits.reasons),
+        reasons=reasons[:_MOST_REASONS],
+        more_reasons=max(0, len(reasons) - _MOST_REASONS),
         reviewed=review_sentence(result.reviewed) if result.reviewed else "",
         counts=counts,
         measured=measured_text(counts, result.cases_complete),
@@ -202,14 +185,13 @@ def sheet_view(result: RunResult, standing: Standing, groups: Sequence[AlarmGrou
         findings=[_finding_counts(result, name, place) for place, name in enumerate(("all", "severe"))],
         severe=len(severe.all),
         severe_read=sum(group.read for group in severe.all),
-        confirmed=_list(severe, AlarmState.CONFIRMED, fits, standing),
-        open=_list(severe, AlarmState.OPEN, fits, standing),
-        fits=fits,
-        hazards=hazards_view(standing, severe, fits.hazards),
+        confirmed=_list(severe, AlarmState.CONFIRMED, standing),
+        open=_list(severe, AlarmState.OPEN, standing),
+        hazards=hazards_view(standing, severe, _MOST_HAZARDS),
         severe_figures=[_severe_figure(item) for item in result.judgements if item.metric in SEVERE],
         tested=_tested(result, standing.last),
         last=standing.last,
-        checks=checks_view(result, standing, severe, most=fits.dismissals),
+        checks=checks_view(result, standing, severe, most=_MOST_DISMISSALS),
         breaches_confirmed=_breaches_confirmed(severe),
         labelled_by=made.judged.calibration.labelled_by if made.judged and made.judged.calibration else "",
         kinds_measured=bool(kinds_of(made.judged)),
@@ -221,17 +203,9 @@ def sheet_view(result: RunResult, standing: Standing, groups: Sequence[AlarmGrou
     )
 
 
-def _fits(result: RunResult, standing: Standing, severe: SevereGroups) -> Fits:
-    found = severe.by_state
-    lines = 4 * min(6, len(found[AlarmState.CONFIRMED])) + 4 * min(6, len(found[AlarmState.OPEN]))
-    lines += 3 * min(12, len(standing.hazards)) + 3 * min(3, len(found[AlarmState.DISMISSED]))
-    room = _ROOM - (_JUDGE if result.manifest.judged else 0)
-    return _CROWDED if standing.hazards and lines > room else _MOST
-
-
-def _list(severe: SevereGroups, state: AlarmState, fits: Fits, standing: Standing) -> SevereList:
-    named = fits.hazards.named
-    return severe_list(severe, state, most=fits.findings, named=named, any_hazards=bool(standing.hazards))
+def _list(severe: SevereGroups, state: AlarmState, standing: Standing) -> SevereList:
+    named = _MOST_HAZARDS.named
+    return severe_list(severe, state, most=_MOST_FINDINGS, named=named, any_hazards=bool(standing.hazards))
 
 
 def _finding_counts(result: RunResult, name: str, place: int) -> FindingCounts:
