@@ -16,8 +16,6 @@ NOT_CONVERTED = frozenset(
         "dossier.js",
         "reasons.txt.j2",
         "review.js",
-        "slate_charts.html.j2",
-        "slate_report.html.j2",
     }
 )
 """Templates that still compute; a template leaves this list with its last fault."""
