@@ -11,10 +11,15 @@ from pytest_clinical_drift.report.page import render
 from pytest_clinical_drift.report.words import rounded
 from pytest_clinical_drift.results.models import LimitRecord
 
-_WIDTH, _HEIGHT = 720, 280
-_LEFT, _RIGHT, _LOW = 48, 704, 240
-_TOP, _TOKEN_AXIS = 16, 24
-"""Where the plot begins, and the height of a second axis above it."""
+_WIDTH = 720
+_HEIGHT = 280
+_LEFT = 48
+_RIGHT = 704
+_LOW = 240
+_TOP = 16
+"""Where the plot begins."""
+_TOKEN_AXIS = 24
+"""Height of a second axis above it."""
 _NEAR_END = 0.8
 """Share of the turns beyond which the words of a marker stand on its left."""
 _GRID = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)

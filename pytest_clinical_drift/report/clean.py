@@ -112,4 +112,8 @@ def find_quote(text: str, quote: str) -> list[tuple[int, int]]:
 
 
 def quote_marks(text: str, quotes: Sequence[str], style: str, title: str) -> list[Mark]:
-    return [Mark(start, end, style, title) for quote in quotes if quote for start, end in find_quote(text, quote)]
+    marks: list[Mark] = []
+    for quote in quotes:
+        if quote:
+            marks += [Mark(start, end, style, title) for start, end in find_quote(text, quote)]
+    return marks

@@ -38,10 +38,13 @@ def table_lines(rows: Sequence[Sequence[str]], headers: Sequence[str], width: in
         if width - left >= _LEAST_ROOM:
             lines += _beside(line, row[-1], left, width)
         else:
-            lines.append(line.rstrip())
-            below = textwrap.wrap(row[-1], width - len(_BELOW)) if row is not headers else []
-            lines += [f"{_BELOW}{text}" for text in below]
+            lines += _above(line, "" if row is headers else row[-1], width)
     return lines
+
+
+def _above(line: str, text: str, width: int) -> list[str]:
+    """The columns of a row with its text below them."""
+    return [line.rstrip(), *(f"{_BELOW}{part}" for part in textwrap.wrap(text, width - len(_BELOW)))]
 
 
 def _beside(line: str, text: str, left: int, width: int) -> list[str]:

@@ -22,7 +22,9 @@ from pytest_clinical_drift.verdict.reasons import Verdict
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 SIGNS = {"PASS": "🟢", "CAUTION": "🟡", "FAIL": "🔴", "INCOMPLETE": "🟣", "PARTIAL": "⚪", "UNSETTLED": "🟠"}
 _TROUBLED = (Verdict.FAIL, Verdict.INCOMPLETE, Verdict.UNSETTLED)
-_MOST_REASONS, _MOST_CASES, _MOST_ALARMS = 6, 40, 20
+_MOST_REASONS = 6
+_MOST_CASES = 40
+_MOST_ALARMS = 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,18 @@
 """The curves of a run over its turns, as charts."""
 
+from collections.abc import Sequence
+
 from markupsafe import Markup
 
 from pytest_clinical_drift.report.charts import Extras, Line, curve_chart, limit_levels
 from pytest_clinical_drift.report.memory import by_turn, recall_limits
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.verdict.memory import Memory
+from pytest_clinical_drift.verdict.memory import Memory, ProbedTurn
 
 
 def recall_chart(result: RunResult) -> Markup:
-    recall, worst = result.average_recall_curve_critical, result.average_worst_recall_curve_critical
+    recall = result.average_recall_curve_critical
+    worst = result.average_worst_recall_curve_critical
     lines = [
         Line("recall", by_turn(result, recall), "line-main"),
         Line("strict recall", by_turn(result, result.average_strict_recall_curve_critical), "line-second"),
@@ -43,12 +46,7 @@ def memory_chart(result: RunResult) -> Markup:
     if memory is None or not memory.probes:
         return Markup("")
     probes = memory.probes
-    lines = [Line("all facts", {probe.turn: probe.recall for probe in probes}, "line-main")]
-    if any(probe.hard_stops is not None for probe in probes):
-        lines.append(Line("hard stops", {probe.turn: probe.hard_stops for probe in probes}, "line-second"))
-    worst = {probe.turn: probe.recall_worst for probe in probes}
-    if worst != lines[0].values:
-        lines.append(Line("all facts, with open alarms", worst, "line-fourth"))
+    title = f"Recall at scheduled probes to turn {memory.turns}"
     point = memory.horizon.point if memory.horizon else None
     extras = Extras(
         levels=limit_levels(result.limits.get("recall_at_end"))[:1],
@@ -57,4 +55,15 @@ def memory_chart(result: RunResult) -> Markup:
         marker=None if point is None else (point, "horizon"),
         tokens={probe.turn: probe.prompt_tokens for probe in probes if probe.prompt_tokens is not None},
     )
-    return curve_chart(f"Recall at scheduled probes to turn {memory.turns}", memory.turns, lines, extras)
+    return curve_chart(title, memory.turns, _probe_lines(probes), extras)
+
+
+def _probe_lines(probes: Sequence[ProbedTurn]) -> list[Line]:
+    """All facts, hard stops where a case has one, and all facts at the worse end where that is another line."""
+    lines = [Line("all facts", {probe.turn: probe.recall for probe in probes}, "line-main")]
+    if any(probe.hard_stops is not None for probe in probes):
+        lines.append(Line("hard stops", {probe.turn: probe.hard_stops for probe in probes}, "line-second"))
+    worst = {probe.turn: probe.recall_worst for probe in probes}
+    if worst != lines[0].values:
+        lines.append(Line("all facts, with open alarms", worst, "line-fourth"))
+    return lines

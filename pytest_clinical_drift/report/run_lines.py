@@ -13,7 +13,8 @@ from pytest_clinical_drift.verdict.reasons import Verdict
 
 _DECLARED = "names of reviewers are declared, not authenticated"
 _MOST_ATTEMPTS = 6
-_LONGEST_NAME, _LONGEST_CONDITIONS = 80, 200
+_LONGEST_NAME = 80
+_LONGEST_CONDITIONS = 200
 
 
 # -- before a run

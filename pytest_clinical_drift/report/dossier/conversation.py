@@ -136,10 +136,7 @@ def _run_view(
     run: CaseAssessment, transcript: Transcript | None, groups: Sequence[AlarmGroup], *, several: bool
 ) -> RunView:
     """One conversation: facts by turn, and the turns with their texts, where its transcript is there."""
-    order: dict[str, None] = {}
-    for turn in run.turns:
-        order |= dict.fromkeys(finding.fact_id for finding in turn.findings)
-    facts = list(order)
+    facts = _facts(run)
     standing = [group for group in groups if group.place == run_name(run) and group.state != AlarmState.DISMISSED]
     findings = {turn.turn: turn.findings for turn in run.turns}
     exchanges = transcript.exchanges if transcript else ()
@@ -154,6 +151,14 @@ def _run_view(
         notes=run.notes,
         exchanges=[_turn_view(said, findings.get(said.turn, ()), facts, standing) for said in exchanges],
     )
+
+
+def _facts(run: CaseAssessment) -> list[str]:
+    """Ids of its facts, in the order in which the summaries were asked for them."""
+    order: dict[str, None] = {}
+    for turn in run.turns:
+        order |= dict.fromkeys(finding.fact_id for finding in turn.findings)
+    return list(order)
 
 
 def _fact_table(run: CaseAssessment, order: Sequence[str], turns: Sequence[int]) -> list[FactRow]:

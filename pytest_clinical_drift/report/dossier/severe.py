@@ -91,11 +91,16 @@ def severe_groups(result: RunResult, groups: Sequence[AlarmGroup]) -> SevereGrou
     for hazard, cases in result.hazards.items():
         for case in cases:
             hazards.setdefault(case, []).append(hazard)
+    return SevereGroups(all=severe, by_state=by_state, slips=slips, hazards=hazards, words=_words(result))
+
+
+def _words(result: RunResult) -> dict[tuple[str, str | None, int], str]:
+    """The words of findings among those around them."""
     words: dict[tuple[str, str | None, int], str] = {}
     for run in result.runs:
         around = [event for event in run.events if event.around]
         words |= {(run_name(run), event.fact, event.turn): event.around.replace("**", "") for event in around}
-    return SevereGroups(all=severe, by_state=by_state, slips=slips, hazards=hazards, words=words)
+    return words
 
 
 def _slips(result: RunResult, severe: Sequence[AlarmGroup]) -> set[str]:

@@ -28,7 +28,9 @@ from pytest_clinical_drift.verdict.values import MetricVerdict
 
 _MOST_ATTRIBUTES = 2
 """Rows of a public set that are shown."""
-_MOST_FINDINGS, _MOST_DISMISSALS, _MOST_REASONS = 6, 3, 4
+_MOST_FINDINGS = 6
+_MOST_DISMISSALS = 3
+_MOST_REASONS = 4
 _MOST_HAZARDS = HazardLimits(hazards=12, charged=2, named=3)
 """Entries of the lists on the pages to sign; all are in the annex."""
 _RELEASABLE = (Verdict.PASS, Verdict.CAUTION, Verdict.FAIL)
