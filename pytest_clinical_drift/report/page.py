@@ -42,13 +42,16 @@ _FILTERS: dict[str, Callable[..., str]] = {
     "one_line": clean.one_line,
     "opening": clean.opening,
     "begun": words.begun,
+    "cannot_happen": words.cannot_happen,
     "counted": words.counted,
     "day": words.day,
     "kind_name": words.kind_name,
     "label": words.label,
     "listed": words.listed,
+    "one_event": words.one_event,
     "rounded": words.rounded,
     "thousands": words.thousands,
+    "wrong_with": words.wrong_with,
 }
 """What templates may apply to a value: cleaning, and the one way in which numbers and names are written."""
 
@@ -68,7 +71,6 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= _FILTERS
-    made.globals["words"] = words.words  # for reasons.txt.j2 alone
     return made
 
 
