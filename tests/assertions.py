@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.assertion import rewrite
 
 NONE = "no assertion was executed: as it stands, this test cannot fail"
 _LINES = ("fnmatch_lines", "fnmatch_lines_random", "re_match_lines", "re_match_lines_random")
@@ -43,6 +44,10 @@ class AssertionCounter:
         for owner, names in _CHECKS:
             for name in names:
                 self._patch.setattr(owner, name, self._counted(getattr(owner, name)))
+        # What pytest asks after every assertion that held. An implementation of pytest_assertion_pass would count as
+        # well, but for each of them pytest would first put every value into words.
+        asked = rewrite._check_if_assertion_pass_impl
+        self._patch.setattr(rewrite, asked.__name__, self._counted(asked))
 
     def pytest_unconfigure(self) -> None:
         self._patch.undo()
@@ -56,9 +61,6 @@ class AssertionCounter:
             return found
 
         return counted
-
-    def pytest_assertion_pass(self) -> None:
-        self.count += 1
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self) -> Generator[None, None, None]:

@@ -54,12 +54,14 @@ def _missing(why: str) -> None:
 
 
 _SERVER = """
-import sys, time
+import os, sys, time
 import xllamacpp
 params = xllamacpp.CommonParams()
 params.model.path, params.model_alias = sys.argv[1], {sys.argv[2]}
 params.n_ctx, params.n_parallel = int(sys.argv[3]), int(sys.argv[4])
 params.warmup = False
+for of in (params.cpuparams, params.cpuparams_batch):
+    of.n_threads = int(os.environ.get("OMP_NUM_THREADS", "-1"))  # as torch takes; -1: one for each core
 server = xllamacpp.Server(params)
 print(server.listening_address, flush=True)
 while True:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 from assertions import NONE, AssertionCounter
 
@@ -90,8 +93,9 @@ empty_parameter_set_mark = fail_at_collect
 
 
 @pytest.fixture
-def planted(pytester: pytest.Pytester) -> pytest.Pytester:
+def planted(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """A project with this plugin and its settings, and a helper that asserts."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
     pytester.makeconftest(CONFTEST)
     pytester.makepyfile(helper=HELPER)
     pytester.makeini(INI)

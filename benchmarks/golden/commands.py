@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.golden.parts import ALL, CASES, GATE, JUNIT, LONG, MODEL, READS, TWELVE, cases, judged
+from benchmarks.golden.parts import ALL, CASES, GATE, JUNIT, LABELLED, LONG, MODEL, READS, TWELVE, cases, judged
 from benchmarks.golden.scenario import File, Scenario
 
 FUNCTIONS = File("functions.py", source="helpers/functions.py")
@@ -30,20 +30,10 @@ def written() -> list[Scenario]:
         ("clinical-drift", "power", "--cases", "10", "--drop", "0.02"),
         ("clinical-drift", "schema"),
     )
-    start = (
-        ("clinical-drift", "start", "--model", "python:golden_model:losing", "--drift-judge", READS, "--yes"),
-        (
-            "clinical-drift",
-            "start",
-            "--model",
-            "python:golden_model:losing",
-            "--drift-judge",
-            READS,
-            "--yes",
-            "--ci",
-            "gitlab",
-        ),
-    )
+    losing = ("--model", "python:golden_model:losing", "--drift-judge", READS)
+    begin = ("clinical-drift", "start", *losing, "--drift-judge-set", "calibration_set=labelled", "--yes")
+    start = (begin, (*begin, "--ci", "gitlab"))
+    estimate = ("pytest", *losing, *CASES, "--collect-only", "-q")
     judge = judged(judge={"raise": 0.03})
     return [
         Scenario("command/new-and-plans", cases(*TWELVE[:4]), new),
@@ -51,22 +41,7 @@ def written() -> list[Scenario]:
         Scenario("command/validate-long", cases(*LONG, group="long"), (("clinical-drift", "validate", "cases"),)),
         Scenario("command/power-and-schema", (), power, quick=True),
         Scenario("command/start", (MODEL, *judge), start),
-        Scenario(
-            "command/estimate",
-            (ALL, GATE, MODEL, *judge),
-            (
-                (
-                    "pytest",
-                    "--model",
-                    "python:golden_model:losing",
-                    *CASES,
-                    "--drift-judge",
-                    READS,
-                    "--collect-only",
-                    "-q",
-                ),
-            ),
-        ),
+        Scenario("command/estimate", (ALL, GATE, MODEL, *judge), (estimate,)),
     ]
 
 
@@ -87,21 +62,20 @@ def servers() -> list[Scenario]:
     pytest = ("pytest", "-p", "no:cacheprovider", *CASES, *JUNIT, "--drift-set", "concurrency=4")
     model = (*pytest, "--model", "server:golden@URL")
     judge = ("--drift-judge", "server:reader@URL", "--drift-judge-set", "canaries=0")
-    calibrate = ("clinical-drift", "calibrate", "--drift-judge", "server:reader@URL", "--limit", "30", "--out", "c/")
+    measure = ("clinical-drift", "calibrate", "--drift-judge", "server:reader@URL", "--set", "labelled")
+    sound = (*run, "sound", *model)
+    patient = ("--drift-set", "retries=6")
+    hasty = ("--drift-set", "retries=0", "--drift-set", "deadline=5")
+    few = ("--drift-budget", "tokens=3000")
+    labelled = (*files, *LABELLED)
     return [
-        Scenario("server/model", files, ((*run, "sound", *model), (*run, "sound", *model)), quick=True),
-        Scenario("server/faults", files, ((*run, "faults", *model, "--drift-set", "retries=6"),)),
-        Scenario(
-            "server/dies", files, ((*run, "dies", *model, "--drift-set", "retries=0", "--drift-set", "deadline=5"),)
-        ),
-        Scenario("server/garbles", files, ((*run, "garbles", *model, "--drift-set", "retries=0"),)),
+        Scenario("server/model", files, (sound, sound), quick=True),
+        Scenario("server/faults", files, ((*run, "faults", *model, *patient),)),
+        Scenario("server/dies", files, ((*run, "dies", *model, *hasty),)),
+        Scenario("server/garbles", files, ((*run, "garbles", *model, *hasty),)),
         Scenario("server/cuts-off", files, ((*run, "cuts-off", *model),)),
         Scenario("server/thinks", files, ((*run, "thinks", *model),)),
-        Scenario(
-            "server/budget-of-tokens",
-            files,
-            ((*run, "sound", *model, "--drift-budget", "tokens=3000"), (*run, "sound", *model)),
-        ),
+        Scenario("server/budget-of-tokens", files, ((*sound, *few), sound)),
         Scenario("server/refuses", files, ((*run, "refuses", *model),)),
-        Scenario("server/judge", files, ((*run, "sound", *calibrate), (*run, "sound", *model, *judge))),
+        Scenario("server/judge", labelled, ((*run, "sound", *measure, "--out", "c/"), (*sound, *judge))),
     ]

@@ -16,19 +16,47 @@ import yaml
 MISSING = "<missing>"
 _SENTENCES = frozenset(
     {
-        "headline", "diagnosis", "what_this_means", "why", "title", "reason", "notes", "note", "alignment_reason",
-        "continuity_not_evaluated", "around", "incomplete", "out", "err", "message", "texts",
+        "headline",
+        "diagnosis",
+        "what_this_means",
+        "why",
+        "title",
+        "reason",
+        "notes",
+        "note",
+        "alignment_reason",
+        "continuity_not_evaluated",
+        "around",
+        "incomplete",
+        "out",
+        "err",
+        "message",
+        "texts",
     }
-)  # fmt: skip
+)
 """Keys whose values are sentences for people."""
 _TEXT_OF = frozenset({"reasons", "diagnosed", "doubts", "tests"})
 """Where the key `text` holds a sentence; elsewhere it holds words of a fact or a quotation."""
 _SENTENCES_OF_A_RUN = frozenset({"hard_stops", "hard_stop_slips", "stale_facts", "contradicted_facts"})
 _KEYS = (
-    ("test",), ("case_id", "repeat"), ("case_id",), ("metric",), ("fact_id",), ("question",), ("attribute", "wording"),
-    ("attribute",), ("turn", "wording"), ("turn", "kind", "fact", "what", "earlier_turn", "source"), ("repeat",),
-    ("turn",), ("group",), ("first", "last"), ("code",), ("by",), ("name",),
-)  # fmt: skip
+    ("test",),
+    ("case_id", "repeat"),
+    ("case_id",),
+    ("metric",),
+    ("fact_id",),
+    ("question",),
+    ("attribute", "wording"),
+    ("attribute",),
+    ("turn", "wording"),
+    ("turn", "kind", "fact", "what", "earlier_turn", "source"),
+    ("repeat",),
+    ("turn",),
+    ("group",),
+    ("first", "last"),
+    ("code",),
+    ("by",),
+    ("name",),
+)
 """What tells the items of a list apart: the first set of keys that is different in each of them."""
 _RANKS: dict[str, Sequence[Any]] = {
     "verdict": ("FAIL", "INCOMPLETE", "UNSETTLED", "PARTIAL", "CAUTION", "PASS"),

@@ -14,7 +14,7 @@ Rows = dict[str, tuple[str, str]]
 
 def scenarios() -> list[Scenario]:
     found = [options(), subjects(), judges(), commands()]
-    found += [case_files(part) for part in (0, 1)]
+    found += [case_files(part) for part in range(PARTS)]
     found += [limits(), other_files(), validated()]
     return found
 
@@ -82,12 +82,33 @@ def options() -> Scenario:
 def subjects() -> Scenario:
     """Models that cannot be."""
     specs = (
-        "gpt:large", "qwen@http://127.0.0.1:1/v1", "control:", "control:nobody", "replay:", "replay:nowhere.jsonl",
-        "replay:cases", "python:nomodule:make", "python:json:nofactory", "python:json", "python:json:loads",
-        "python:golden_model:nothing", "python:golden_model:raising", "python:broken:make", "server:", "server:m",
-        "server:m@ftp://x/v1", "server:m@http://127.0.0.1:1/v1", "hf:", "hf:./nowhere", ":", "", "python::make",
-        "python:golden_model:", "control:fading:x", "CONTROL:steady",
-    )  # fmt: skip
+        "gpt:large",
+        "qwen@http://127.0.0.1:1/v1",
+        "control:",
+        "control:nobody",
+        "replay:",
+        "replay:nowhere.jsonl",
+        "replay:cases",
+        "python:nomodule:make",
+        "python:json:nofactory",
+        "python:json",
+        "python:json:loads",
+        "python:golden_model:nothing",
+        "python:golden_model:raising",
+        "python:broken:make",
+        "server:",
+        "server:m",
+        "server:m@ftp://x/v1",
+        "server:m@http://127.0.0.1:1/v1",
+        "hf:",
+        "hf:./nowhere",
+        ":",
+        "",
+        "python::make",
+        "python:golden_model:",
+        "control:fading:x",
+        "CONTROL:steady",
+    )
     broken = File("broken.py", text="def make(:\n")
     files = (MODEL, broken, GATE, *cases(PATIENT))
     runs = [("pytest", "-q", "--model", spec, *CASES) for spec in specs]
@@ -177,9 +198,12 @@ CASE_CHANGES: Rows = {
 }
 
 
+PARTS = 4
+
+
 def case_files(part: int) -> Scenario:
     """Case files with one mistake each."""
-    names = list(CASE_CHANGES)[part::2]
+    names = list(CASE_CHANGES)[part::PARTS]
     files: list[File] = [MODEL, GATE]
     for name in names:
         old, new = CASE_CHANGES[name]

@@ -7,8 +7,8 @@ from typing import Any
 from benchmarks.golden.parts import (
     BY_POINT,
     CASES,
+    FEW_LABELLED,
     GATE,
-    HALF_LABELLED,
     INTERLUDES,
     JUNIT,
     LABELLED,
@@ -56,7 +56,7 @@ def settings_of_judges() -> list[Scenario]:
     ]
     found = []
     for name, limits, shares, options in rows:
-        labelled = HALF_LABELLED if name == "two-readings" else (LABELLED,)
+        labelled = FEW_LABELLED if name == "two-readings" else LABELLED
         files = (*twelve, limits, *judged(judge=shares, labelled=labelled))
         commands = (calibrate(), (*RUN, *options))
         quick = name in ("one-reading", "two-readings")
@@ -65,7 +65,7 @@ def settings_of_judges() -> list[Scenario]:
     commands = (calibrate(second=True), (*RUN, *BOTH, *NO_CANARIES, "--drift-pdsqi"))
     found.append(Scenario("judge/two-judges-pdsqi", files, commands, quick=True, pages=True))
     two = gate(TWO_READINGS, BY_POINT, SMALL_SET)
-    files = (*twelve, two, *judged(judge=SOME, second={**SOME, "salt": 9}, labelled=HALF_LABELLED))
+    files = (*twelve, two, *judged(judge=SOME, second={**SOME, "salt": 9}, labelled=FEW_LABELLED))
     found.append(Scenario("judge/two-judges-two-readings", files, (calibrate(second=True), (*RUN, *BOTH))))
     limit = (
         "  metrics:\n",
@@ -118,7 +118,7 @@ def failures() -> list[Scenario]:
     found = []
     for name, shares in rows.items():
         files = (*twelve, GATE, *judged(judge=shares))
-        quick = name in ("misquotes", "weak")
+        quick = name == "misquotes"
         found.append(Scenario(f"judge/{name}", files, (calibrate(), (*RUN, *ONE)), quick=quick))
     gone = (*twelve, GATE, *judged(judge={**SOME, "fail": 1.0}))
     required = (*twelve, gate(("    required: false", "    required: true")), *judged(judge={**SOME, "fail": 0.02}))

@@ -15,22 +15,36 @@ _RULES = (
     (re.compile(r"127\.0\.0\.1:\d{4,5}"), "127.0.0.1:<port>"),
     (re.compile(r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{10,}\b"), "<hash>"),
     (re.compile(r"SHA256:[A-Za-z0-9+/]{43}"), "<key>"),
+    (re.compile(r"\[gw\d+\]"), "[gw]"),
     (re.compile(r"(platform \w+ -- ).*"), r"\1<versions>"),
     (re.compile(r"0x[0-9a-f]{6,}"), "<address>"),
 )
 _DROPPED_LINES = re.compile(
-    r"^(plugins: |cachedir: |clinical-drift: \d+/\d+ (cases|texts)\b|calibrating: |=+ .* in <seconds> =+$)"
+    r"^(plugins: |cachedir: |clinical-drift: \d+/\d+ (cases|texts)\b|calibrating: |study_c/\S+$)"
 )
-"""Lines of progress and of the machine; the last line of pytest is kept without its rule (below)."""
+"""Lines of progress, the name of a case that one of them interrupted, and lines of the machine."""
 _LAST_LINE = re.compile(r"^=+ (.*) =+$")
 _DATED = frozenset({"made", "time", "signed", "date", "since", "replies_reused_since", "ended", "on"})
 _DROPPED_KEYS = frozenset({"versions", "generation_seconds", "seconds", "hostname", "timestamp"})
 _HASH_KEYS = frozenset(
     {
-        "code", "cases", "thresholds", "options", "interludes", "system_prompt", "settings", "identity", "manifest",
-        "previous", "hash", "fingerprint", "results_sha256", "sha256", "results",
+        "code",
+        "cases",
+        "thresholds",
+        "options",
+        "interludes",
+        "system_prompt",
+        "settings",
+        "identity",
+        "manifest",
+        "previous",
+        "hash",
+        "fingerprint",
+        "results_sha256",
+        "sha256",
+        "results",
     }
-)  # fmt: skip
+)
 _HASH = re.compile(r"^[0-9a-f]{12,}$")
 
 

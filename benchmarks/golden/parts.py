@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 from benchmarks.golden.scenario import HERE, File, Material
@@ -43,7 +44,6 @@ MODEL = File("golden_model.py", source="helpers/golden_model.py")
 JUDGE = File("golden_judge.py", source="helpers/golden_judge.py")
 DAMAGE = File("damage.py", source="helpers/damage.py")
 ANSWER = File("answer_page.py", source="helpers/answer_page.py")
-LABELLED = File("labelled", source="calibration")
 ALL = File("cases", source="cases/study_c")
 READS = "python:golden_judge:judge"
 SECOND = "python:golden_judge:second"
@@ -73,20 +73,24 @@ BY_POINT = ("    decide_by: interval\n", "    decide_by: point\n")
 SMALL_SET = ("    min_cases: 40\n", "    min_cases: 1\n")
 
 
-def every_second(name: str) -> File:
-    """Half of the labelled texts of one sort: two readings of all would be too many requests."""
-
-    def made(material: Material) -> str:
-        return "".join(material.read(f"calibration/{name}.jsonl").splitlines(keepends=True)[::2])
-
-    return File(f"labelled/{name}.jsonl", made=made)
+def _kept(material: Material, name: str, shares: tuple[int, int]) -> str:
+    kept, of = shares
+    lines = material.read(f"calibration/{name}.jsonl").splitlines(keepends=True)
+    return "".join(line for number, line in enumerate(lines) if number % of < kept)
 
 
-HALF_LABELLED = (
-    every_second("summary"),
-    every_second("reply"),
-    File("labelled/conversation.jsonl", source="calibration/conversation.jsonl"),
-)
+def _labelled(kept: int, of: int) -> tuple[File, ...]:
+    """A share of the labelled texts: a calibration that reaches the limit of requests depends on who answers first."""
+    sorts = ("summary", "reply", "conversation")
+    return tuple(File(f"labelled/{name}.jsonl", made=partial(_kept, name=name, shares=(kept, of))) for name in sorts)
+
+
+LABELLED = _labelled(4, 5)
+"""Enough for every kind to be decided, and far from the limit even where a judge errs."""
+FEW_LABELLED = _labelled(1, 3)
+"""For two readings of every text; too few for courses and misreported advice."""
+ALL_LABELLED = (File("labelled", source="calibration"),)
+"""All of them, for a judge that makes no mistake."""
 
 
 def settings(**judges: dict[str, Any]) -> File:
@@ -96,7 +100,7 @@ def settings(**judges: dict[str, Any]) -> File:
 
 
 def judged(
-    *, judge: dict[str, Any], second: dict[str, Any] | None = None, labelled: tuple[File, ...] = (LABELLED,)
+    *, judge: dict[str, Any], second: dict[str, Any] | None = None, labelled: tuple[File, ...] = LABELLED
 ) -> tuple[File, ...]:
     """All that a judge needs."""
     both = {"judge": judge} | ({} if second is None else {"second": second})

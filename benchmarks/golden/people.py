@@ -184,6 +184,35 @@ def verify(results: str, *more: str) -> tuple[str, ...]:
 UNTIL = ("--until", "2999-12-31", "--conditions", "pilot ward only")
 
 
+def passed(keys: tuple[tuple[str, ...], ...], people: tuple[File, ...]) -> Scenario:
+    """A run that passes: what a control said, replayed and read by a judge that finds nothing; then it is changed."""
+    files = (*people, gate(BY_POINT, SMALL_SET), *cases(*TWELVE[:4]), *judged(judge={"uphold": 0.0}))
+    told = ("python", "damage.py", "copy", "results/control-steady/transcripts", "said")
+    replay = ("pytest", "--model", "replay:said", *CASES, *ONE, "--drift-judge-set", "canaries=0")
+    run = "results/replay-said"
+    results = f"{run}/study_c_results.json"
+    return Scenario(
+        "release/passed",
+        files,
+        (
+            *keys,
+            ("pytest", "--model", "control:steady", *CASES),
+            told,
+            calibrate(),
+            replay,
+            sign(run, "accept"),
+            verify(run),
+            ("python", "damage.py", "set", results, "entity_recall_at_t10", "0.5"),
+            verify(run),
+            ("pytest", "--model", "replay:said", *CASES),
+            sign(run, "accept"),
+            sign(run, "accept-until", *UNTIL),
+            verify(run),
+        ),
+        quick=True,
+    )
+
+
 def releases() -> list[Scenario]:
     """Decisions on runs of several verdicts, with throw-away keys."""
     people = (File("signers.py", text=SIGNERS), File("dossier.yaml", text=DOSSIER), DAMAGE, ANSWER, MODEL)
@@ -251,7 +280,8 @@ def releases() -> list[Scenario]:
     one_run = (*keys, steady)
     review_files = (*people, GATE, QWEN, *cases(*TWELVE[:6]))
     return [
-        Scenario("release/decisions", files, (*keys, *runs, *good), quick=True, pages=True),
+        Scenario("release/decisions", files, (*keys, *runs, *good), pages=True),
         Scenario("release/refused", files, (*one_run, *bad)),
         Scenario("release/reviewed", review_files, (*keys, *reviewed)),
+        passed(keys, people),
     ]

@@ -8,7 +8,20 @@ from typing import Any
 
 import yaml
 
-from benchmarks.golden.parts import BY_POINT, CASES, JUNIT, READS, REAL, SMALL_SET, calibrate, cases, gate, judged
+from benchmarks.golden.parts import (
+    ALL_LABELLED,
+    BY_POINT,
+    CASES,
+    JUNIT,
+    LABELLED,
+    READS,
+    REAL,
+    SMALL_SET,
+    calibrate,
+    cases,
+    gate,
+    judged,
+)
 from benchmarks.golden.scenario import File, Material, Scenario
 
 FAULTS = 8
@@ -39,11 +52,11 @@ def scenarios() -> list[Scenario]:
         for kind, shares in (("oracle", {}), ("erring", ERRING)):
             if kind == "erring" and name not in ("clean", "faults-1", "subtle-1"):
                 continue
-            files = (*common, truth, *judged(judge={"truth": "truth.json", **shares}))
+            labelled = ALL_LABELLED if kind == "oracle" else LABELLED
+            files = (*common, truth, *judged(judge={"truth": "truth.json", **shares}, labelled=labelled))
             commands = (calibrate(), (*by_rules, *oracle))
-            found.append(
-                Scenario(f"real/{kind}-{name}", files, commands, quick=quick and kind == "oracle", shared=True)
-            )
+            quick = kind == "oracle" and name == "clean"
+            found.append(Scenario(f"real/{kind}-{name}", files, commands, quick=quick, shared=True))
     return found
 
 

@@ -25,7 +25,7 @@ BIN = Path(sys.executable).parent
 LONGEST = 900.0
 """Seconds after which a command is killed."""
 _NOT_LISTED = re.compile(r"(^|/)(\.pytest_cache|__pycache__|\.clinical-drift|tmp|home)(/|$)|\.pyc$|^port\.txt$")
-_NOT_READ = frozenset({"run.json"})
+_NOT_READ = frozenset({"run.json", "log.jsonl", "canaries.jsonl"})
 """Files whose form is nobody's business but the tree's; that they are there is on record."""
 _RUN_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6}")
 _LONGEST_TEXT = 400_000
@@ -135,7 +135,7 @@ def contents(folder: Path, produced: Iterable[str], normal: Normaliser, *, pages
         key = free_name(normal.text(named_by_shard(name, shards)), {*data, *junit, *texts})
         if path.name in _NOT_READ or not path.is_file():
             continue
-        same = seen.setdefault(digest(path), key)
+        same = seen.setdefault(digest(path), key) if path.stat().st_size else key
         if same != key:
             data[key] = f"the same as {same}"
         elif path.suffix in (".json", ".jsonl"):

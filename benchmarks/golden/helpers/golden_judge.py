@@ -36,8 +36,15 @@ FAULTS = {
 }
 WORDLESS = {"absent", "missing", "late", "kept", "consistent", "justified", "supported", "harmless", "none", "said"}
 RATINGS = (
-    "cited", "accurate", "thorough", "useful", "organised", "comprehensible", "succinct", "synthesised",
-)  # fmt: skip
+    "cited",
+    "accurate",
+    "thorough",
+    "useful",
+    "organised",
+    "comprehensible",
+    "succinct",
+    "synthesised",
+)
 
 
 def judge():
