@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_clinical_drift.cli import main
-from pytest_clinical_drift.core.findings import Finding, Opinion
+from pytest_clinical_drift.core.findings import Finding, FindingKey, Opinion
 from pytest_clinical_drift.core.words import State, Why
 from pytest_clinical_drift.judging.opinions import with_people
 from pytest_clinical_drift.judging.reviews import content_hash

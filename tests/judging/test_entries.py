@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from asked import REPLY, clear, conversation, entry, key, read_as, reply, summary
+from asked import REPLY, clear, conversation, read_as, reply, summary
+from found import entry, key
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -268,10 +269,10 @@ def test_whatever_a_judge_returns_gives_entries_of_the_known_kinds(given: Any) -
     """Hostile answers: ids that do not exist, nested lists, numbers for words; no exception, no clearance."""
     mapping = given if isinstance(given, dict) else {}
     for reading in (summary(), reply(), conversation("Ring 999.", "Rest.")):
-        for entry in read_as(reading, mapping):
-            assert entry.answer in (*KINDS[entry.kind], UNSURE)
-            quote = entry.read.quote if entry.read is not None else ""
-            assert entry.answer == UNSURE or raised(entry) or quote == "" or quote in reading.text + REPLY
+        for found in read_as(reading, mapping):
+            assert found.answer in (*KINDS[found.kind], UNSURE)
+            quote = found.read.quote if found.read is not None else ""
+            assert found.answer == UNSURE or raised(found) or quote == "" or quote in reading.text + REPLY
         standing_advice(reading, Answer("reader", "", 1, mapping))
         usable(reading, mapping)
 

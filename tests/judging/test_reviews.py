@@ -15,6 +15,7 @@ from pytest_clinical_drift.core.findings import Finding, Opinion
 from pytest_clinical_drift.core.words import State, Why
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.for_reviewers import unanswered
+from pytest_clinical_drift.judging.opinions import with_people
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.reviews import NO_REASON, Reviews, check_reviews, content_hash, read_reviews
 
