@@ -49,6 +49,13 @@ def write(folder: Path, name: str, content: object) -> Path:
     return target
 
 
+@pytest.fixture
+def made_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These records are made by hand, for their tables: no run that could be judged again lies beside them."""
+    monkeypatch.setattr("pytest_clinical_drift.gate.reviewed.check_file", lambda path: None)
+
+
+@pytest.mark.usefixtures("made_records")
 def test_compare_tables_models_and_pairs_them_with_the_first(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -83,6 +90,7 @@ def test_compare_tables_models_and_pairs_them_with_the_first(
     assert "http" not in html.replace("http-equiv", "")
 
 
+@pytest.mark.usefixtures("made_records")
 def test_compare_does_not_pair_different_cases(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Results on other cases stand in the table, but no difference is computed."""
     one = write(tmp_path, "one", record({"a": 0.9}))
@@ -91,6 +99,7 @@ def test_compare_does_not_pair_different_cases(tmp_path: Path, capsys: pytest.Ca
     assert "not paired: the cases differ" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.usefixtures("made_records")
 def test_compare_writes_markdown_to_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With --markdown nothing is printed."""
     one = write(tmp_path, "one", record({"a": 0.9}))

@@ -95,7 +95,7 @@ def _add_runs(add: _Add) -> None:
     last = "results whose reviews are shown after each answer (default: those of the last signed release)"
     command.path("--last", "RESULTS", last)
     command.path("--out", "FILE", "default: review.html beside the results, or cases_review.html here")
-    command = add("verdict", "judge a run again, with reviews and without a model", "gate.reopened:judge_with_reviews")
+    command = add("verdict", "judge a run again, with reviews and without a model", "gate.reviewed:judge_with_reviews")
     command.path("results", "RESULTS", "the results folder of a run")
     command.path("--reviews", "FILE", "reviews.jsonl; may be repeated", action="append", required=True, dest="files")
     command.path("--out", "DIR", "default: the folder reviewed/ beside the results")

@@ -14,6 +14,7 @@ from pytest_clinical_drift.judging.make_calibration import Say
 
 
 def compare(results: list[Path], *, html: Path | None, markdown: Path | None, fail_if_worse: bool, say: Say) -> int:
+    from pytest_clinical_drift.gate.reviewed import check_file
     from pytest_clinical_drift.report.compare import render_html, render_markdown, render_text
     from pytest_clinical_drift.results.comparing import comparison_exit_code, load_runs, paired_differences
     from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
@@ -21,6 +22,8 @@ def compare(results: list[Path], *, html: Path | None, markdown: Path | None, fa
     runs = load_runs(results)
     if len(runs) < 2:
         raise InputError(f"compare {results[0]}: a comparison needs two runs or more, found one")
+    for path in results:
+        check_file(path)
     differences = paired_differences(runs, load_thresholds(project_thresholds(Path.cwd())).baseline)
     if html:
         html.write_text(render_html(runs, differences), encoding="utf-8")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.gate.reviewed import check_baseline
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.set_result import SetResult, judge_run
 from pytest_clinical_drift.gate.settings import Settings
@@ -69,6 +70,7 @@ def run_gate(
     chosen = list(run.cases if only is None else dict.fromkeys(only))
     if unknown := [name for name in chosen if name not in run.cases]:
         raise InputError(f"no case {unknown[0]!r} in {run.cases_path}")
+    check_baseline(asked.baseline)
     run.check()
     runner = run.begin()
     runner.cases = [run.cases[case_id] for case_id in chosen]

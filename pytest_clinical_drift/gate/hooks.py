@@ -39,6 +39,7 @@ from pytest_clinical_drift.gate.publishing import (
     write_summary,
 )
 from pytest_clinical_drift.gate.pytest_reports import GroupsPlugin, report_whole, shown, status_of, write_figures
+from pytest_clinical_drift.gate.reviewed import check_baseline
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.gate.set_result import SetResult, figures_of, judge_record, judge_run
 from pytest_clinical_drift.gate.settings import read_settings
@@ -99,6 +100,7 @@ class ActivePlugin(GroupsPlugin):
         verbosity = self.config.get_verbosity()
         progress = terminal_progress(terminal, capture, verbosity, workers=self._distributed())
         with self.refusing():
+            check_baseline(self.run.settings.baseline)
             self.remarks = self.run.check(progress.say if progress else None)
             self.run.folder.create()
             self.run.begin(progress=progress, transcripts=self.run.folder.transcripts)

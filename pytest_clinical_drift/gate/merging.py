@@ -11,7 +11,7 @@ from pytest_clinical_drift.evidence.entities import load_extractor
 from pytest_clinical_drift.gate.ledger import record_run
 from pytest_clinical_drift.gate.publishing import FinishedRun, write_run_junit
 from pytest_clinical_drift.gate.pytest_reports import Say, shown
-from pytest_clinical_drift.gate.reopened import rescore
+from pytest_clinical_drift.gate.reopened import open_run
 from pytest_clinical_drift.gate.set_result import SetResult, counts_of
 from pytest_clinical_drift.results.folders import TRANSCRIPTS, RunFolder, check_results_place
 from pytest_clinical_drift.results.manifest import JudgeRecord, Manifest, TokenCounts
@@ -52,11 +52,10 @@ def merge(folders: Sequence[Path], out: Path, junit: Path | None, say: Say) -> i
 
 
 def checked_transcripts(shards: Shards) -> dict[str, list[Transcript]]:
-    """The conversations by case; InputError where the scores of a shard do not follow from them."""
+    """The conversations by case; InputError where the results of a shard do not follow from them."""
     transcripts: dict[str, list[Transcript]] = {}
     for run in shards.used:
-        scorer = Scorer(run.inputs.stride, load_extractor(run.inputs.ner))
-        for talk in rescore(run.folder, run.inputs, run.result, scorer):
+        for talk in open_run(run.folder, run.inputs, run.result).conversations:
             transcripts.setdefault(talk.case.id, []).append(talk.transcript)
     return transcripts
 

@@ -27,8 +27,9 @@ from pytest_clinical_drift.report.terminal import fill, render_summary, verdict_
 from pytest_clinical_drift.results.folders import CASE_PAGES, RunFolder
 from pytest_clinical_drift.results.inputs import JudgingRecord, write_inputs
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.results.releases import Sheet, record_hash, standing_of
+from pytest_clinical_drift.results.releases import Sheet, standing_of
 from pytest_clinical_drift.results.run_log import ConversationLog, write_log
+from pytest_clinical_drift.results.signed import record_hash
 from pytest_clinical_drift.verdict.reasons import Verdict
 
 GATE = "whole-set"

@@ -1,8 +1,9 @@
-"""A finished run, opened again from its folder: scored anew from its transcripts and answers, and held against both.
+"""A finished run, opened again from its folder: scored and judged anew from its transcripts and answers.
 
-`clinical-drift verdict` judges it with what people have answered.
+A results file that says otherwise is refused.
 """
 
+import dataclasses
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,31 +11,24 @@ from pathlib import Path
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
 from pytest_clinical_drift.core.findings import Finding, FindingKey
-from pytest_clinical_drift.core.words import State
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.entities import load_extractor
-from pytest_clinical_drift.gate.publishing import FinishedRun
-from pytest_clinical_drift.gate.pytest_reports import Say, shown
+from pytest_clinical_drift.gate.record_check import check_deciders, check_record, day_of, is_reviewed
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.conversation import Method, judge_again
 from pytest_clinical_drift.judging.for_reviewers import JudgedConversation, heard, with_reviews
 from pytest_clinical_drift.judging.questions import Question
-from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
-from pytest_clinical_drift.report.headlines import next_step, run_sentence
-from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.judging.reviews import Reviews
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
-from pytest_clinical_drift.results.folders import TRANSCRIPTS
+from pytest_clinical_drift.results.folders import TRANSCRIPTS, regular_files
 from pytest_clinical_drift.results.inputs import RunInputs, check_inputs, read_inputs
-from pytest_clinical_drift.results.models import ReviewRecord, RunResult
-from pytest_clinical_drift.results.releases import read_sheet
+from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.run_log import LOG_FILE, ConversationLog, log_of, read_log
-from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState, CaseAssessment
+from pytest_clinical_drift.scoring.assessment import Alarm, CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.subjects.replay import ReplaySubject
 from pytest_clinical_drift.transcript import Transcript
-
-_FOLDER = "reviewed"
-"""Where the results with reviews go, beside the untouched ones."""
+from pytest_clinical_drift.verdict.reasons import ReasonCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,66 +76,100 @@ class Reopened:
 
     def judge(self, reviews: Reviews) -> tuple[SetResult, RunResult]:
         """The cases and the set, judged with what people have answered since."""
-        deciders, collected = self.inputs.deciders, SetResult(self.inputs)
+        deciders = self.inputs.deciders
+        collected = SetResult(self.inputs)
+        for talks in self._by_case():
+            scored = [_score(self.scorer, talk.heard(reviews), deciders.deciding) for talk in talks]
+            collected.add(self.inputs.judge_case(scored, deciders.deciding), [talk.transcript for talk in talks])
+        reviewers = dict.fromkeys((*deciders.reviewers, *reviews.people_on(self.questions)))
+        named = replace(deciders, reviewers=tuple(reviewers))
+        return collected, collected.judge(named, self.result.manifest, missing_shards=_missing_shards(self.result))
+
+    def as_it_ended(self) -> RunResult:
+        """The record of the run without further reviews, judged again as of its day."""
+        inputs = self.inputs.model_copy(update={"today": day_of(self.inputs, self.result)})
+        collected = SetResult(inputs)
+        for talks in self._by_case():
+            collected.add(inputs.judge_case([talk.assessment for talk in talks], inputs.deciders.deciding))
+        given = self.result.reviewed
+        return collected.judge(
+            inputs.deciders,
+            self.result.manifest,
+            reviews=given.records if given is not None and given.before is None else None,
+            missing_shards=_missing_shards(self.result),
+        )
+
+    def _by_case(self) -> Iterator[list[Conversation]]:
         by_case: dict[str, list[Conversation]] = {}
         for talk in self.conversations:
             by_case.setdefault(talk.case.id, []).append(talk)
         for talks in by_case.values():
-            scored = [_score(self.scorer, talk.heard(reviews), deciders.deciding) for talk in talks]
-            collected.add(self.inputs.judge_case(scored, deciders.deciding), [talk.transcript for talk in talks])
-        reviewers = dict.fromkeys((*deciders.reviewers, *reviews.people_on(self.questions)))
-        return collected, collected.judge(replace(deciders, reviewers=tuple(reviewers)), self.result.manifest)
+            yield sorted(talks, key=lambda talk: talk.transcript.repeat)
+
+
+def _missing_shards(result: RunResult) -> tuple[str, ...]:
+    """What a merge lacked, which only the merge knows."""
+    told = [why.values.get("shards") for why in result.reasons if why.code is ReasonCode.SHARDS_MISSING]
+    return tuple(str(shard) for shards in told if isinstance(shards, list) for shard in shards)
 
 
 def reopen(folder: Path) -> Reopened:
-    """Open the folder of a finished run; InputError in one sentence where that is not possible."""
+    """Open the folder of a finished run for reviews; InputError in one sentence where that is not possible."""
     if not folder.is_dir():
         raise InputError(f"{folder}: not a results folder")
     inputs, result = read_inputs(folder), read_results(folder)
+    if is_reviewed(result):
+        raise InputError(f"{folder}: was judged with reviews; name the folder of the run itself")
+    return open_run(folder, inputs, result)
+
+
+def open_run(folder: Path, inputs: RunInputs, result: RunResult) -> Reopened:
+    """A run, scored and judged again; InputError where its results file says otherwise."""
     check_inputs(folder, inputs, result)
+    check_deciders(folder, inputs, result)
     scorer = Scorer(inputs.stride, load_extractor(inputs.ner))
-    talks = tuple(talk for talk in rescore(folder, inputs, result, scorer) if talk.judged is not None)
-    if len(talks) < len(result.runs):
-        missing = f"{len(result.runs) - len(talks)} of {len(result.runs)} conversations"
-        raise InputError(f"{folder}: {missing} of the results have no answers in {LOG_FILE}")
-    return Reopened(inputs, result, talks, scorer)
+    run = Reopened(inputs, result, tuple(rescore(folder, inputs, result, scorer)), scorer)
+    check_record(folder, run.as_it_ended())
+    return run
 
 
 def rescore(folder: Path, inputs: RunInputs, result: RunResult, scorer: Scorer) -> Iterator[Conversation]:
-    """Every conversation of the results, judged anew; InputError where the results file says something else of one."""
+    """Every conversation of the results, judged anew; InputError where the results file says something else of one.
+
+    Of a run judged with reviews each is as the run ended, before them.
+    """
     check_conversations(folder, inputs, result)
     known = {(run.case_id, run.repeat): run for run in result.runs}
     held = {case_id for case_id, _ in known}
     cases = {case.id: case for case in inputs.cases if case.id in held}
     logs = read_log(folder)
     method = inputs.method()
-    transcripts: list[Transcript] = []
-    if cases:
-        plan = Plan(None, inputs.repeats, inputs.probe, inputs.probe_every_turn, inputs.single_message)
-        replayed = ReplaySubject(str(folder / TRANSCRIPTS), {})
-        run_conversations(list(cases.values()), replayed, plan, on_finished=transcripts.append)
-    for transcript in transcripts:
+    for transcript in _transcripts(folder, inputs, list(cases.values())):
         key = (transcript.case_id, transcript.repeat)
         then = known.pop(key, None)
         case = cases[transcript.case_id]
         if then is None:
             continue  # of a case that was stopped
+        if key not in logs and then.failure is None:
+            raise InputError(f"{folder}: {case.id} has no entries in {LOG_FILE}")
         try:
             talk = Conversation(case, transcript, None, then)
             if key in logs:
                 talk = replace(talk, judged=_judge_again(folder, talk, logs[key], inputs, method, scorer))
-            agree = scores_agree(_score(scorer, talk, inputs.deciders.deciding), then)
+            now = _score(scorer, talk, inputs.deciders.deciding)
+            agree = scores_agree(now, then)
+            talk = replace(talk, assessment=now)
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration) as error:
             # answers on a fact, turn or kind that does not exist fail in all sorts of ways
             raise InputError(
                 f"{folder / LOG_FILE}: the answers on {case.id} do not fit the conversation; it was changed "
                 f"({type(error).__name__})"
             ) from None
-        if not agree:
+        if not agree and not is_reviewed(result):
+            why = f"{_first_field(now, then)} differ; one of them was changed, or is of another version of this package"
             raise InputError(
                 f"{folder / RESULTS_FILE}: the scores of {then.case_id} do not follow from its transcript and "
-                f"{LOG_FILE} (one of them was changed, or another version of this package wrote them); run again with "
-                "--model replay:… on the transcripts"
+                f"{LOG_FILE} ({why}); run again with --model replay:… on the transcripts"
             )
         yield talk
     if known:
@@ -170,6 +198,17 @@ def _judge_again(
     return heard(judged, reviews, unreviewed.severe_questions, people_to_dismiss=people)
 
 
+def _transcripts(folder: Path, inputs: RunInputs, cases: list[Case]) -> list[Transcript]:
+    transcripts: list[Transcript] = []
+    place = folder / TRANSCRIPTS
+    if cases:
+        if place.is_dir():
+            tuple(regular_files(place))
+        plan = Plan(None, inputs.repeats, inputs.probe, inputs.probe_every_turn, inputs.single_message)
+        run_conversations(cases, ReplaySubject(str(place), {}), plan, on_finished=transcripts.append)
+    return transcripts
+
+
 def check_conversations(folder: Path, inputs: RunInputs, result: RunResult) -> None:
     """InputError unless each case of the results is one of the run, and has all of its repeats, once."""
     waiting = {case.id for case in inputs.cases}
@@ -184,14 +223,25 @@ def check_conversations(folder: Path, inputs: RunInputs, result: RunResult) -> N
 
 def scores_agree(now: CaseAssessment, then: CaseAssessment) -> bool:
     """Whether a conversation gives what was recorded of it; of one that is INCOMPLETE only the run knows the cause."""
-    return now == then or (now.failure is not None and then.failure is not None)
+    return _first_field(now, then) == ""
+
+
+def _first_field(now: CaseAssessment, then: CaseAssessment) -> str:
+    """The first field of two assessments that differs; empty where none does."""
+    if now.failure is not None and then.failure is not None:
+        now = replace(now, failure=then.failure, incomplete=then.incomplete)
+    names = [field.name for field in dataclasses.fields(now)]
+    return next((name for name in names if getattr(now, name) != getattr(then, name)), "")
 
 
 def _score(scorer: Scorer, talk: Conversation, deciding: Collection[str]) -> CaseAssessment:
     """Scored anew; what no answer touches and a transcript does not hold is taken over as it was recorded."""
     then = talk.assessment
+    scored = scorer.score(talk.case, talk.transcript, talk.judged, frozenset(deciding))
+    if scored.failure is not None and then.failure is not None:
+        scored = replace(scored, failure=then.failure, incomplete=then.incomplete)
     return replace(
-        scorer.score(talk.case, talk.transcript, talk.judged, frozenset(deciding)),
+        scored,
         alignment=then.alignment,
         alignment_reason=then.alignment_reason,
         replies_reused=then.replies_reused,
@@ -201,64 +251,3 @@ def _score(scorer: Scorer, talk: Conversation, deciding: Collection[str]) -> Cas
         pdsqi=then.pdsqi,
         scores=then.scores,
     )
-
-
-# -- judged with what people have answered
-
-
-def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, say: Say) -> int:
-    """Judge a run again with what people have answered, say what changed, and end as a run would."""
-    reviews, sheet = Reviews(), read_sheet(Path.cwd())
-    for file in files:
-        reviews = read_reviews(file, known=reviews)
-    run = reopen(results)
-    collected, result = rejudge(run, reviews)
-    written = FinishedRun(collected, result).write(out or results / _FOLDER, sheet, place=results)
-    before = {case.case_id: case.verdict for case in run.result.cases}
-    changed = [
-        (case.case_id, before[case.case_id], case.verdict)
-        for case in collected.cases
-        if before[case.case_id] != case.verdict
-    ]
-    headline = run_sentence(result)
-    lines = text_lines("run_lines.txt.j2", "changes", it=result.reviewed, cases=changed, headline=headline)
-    step = next_step(result, shown(written[0].parent))
-    for line in (*lines, *(f"written: {file}" for file in written), step):
-        say(line)
-    return collected.exit_code()
-
-
-def rejudge(run: Reopened, reviews: Reviews) -> tuple[SetResult, RunResult]:
-    """Check that the reviews are of this run, and judge it with them; the record says what changed."""
-    severe = {question for talk in run.conversations for question in talk.assessment.severe_questions}
-    check_reviews(reviews, run.inputs.manifest, run.questions, severe)
-    alone = 0
-    if run.inputs.thresholds.judge.dismiss_severe > 1:
-        reviews, alone = reviews.with_two_people(severe)
-    raised_before = {alarm.question for _, alarm in run.alarms if alarm.state != AlarmState.DISMISSED}
-    answered = {review.question for review in reviews.records}
-    decided = {
-        finding.question: finding.state
-        for talk in run.conversations
-        for finding in talk.heard(reviews).findings.values()
-        if finding.question in answered and finding.by_person
-    }
-    alarms = [state for question, state in decided.items() if question in raised_before]
-    others = [state for question, state in decided.items() if question not in raised_before]
-    collected, result = run.judge(reviews)
-    reviewed = ReviewRecord(
-        before=run.result.verdict,
-        after=result.verdict,
-        dismissed=alarms.count(State.DISMISSED),
-        confirmed=alarms.count(State.CONFIRMED),
-        disputed=sum(state not in (State.DISMISSED, State.CONFIRMED) for state in decided.values()),
-        cleared_read=len(others),
-        cleared_upheld=others.count(State.CONFIRMED),
-        open=sum(alarm.state == AlarmState.OPEN for scored in collected.runs for alarm in scored.alarms),
-        second_person=alone,
-        manifest=run.inputs.manifest,
-        reviewers=reviews.people_on(run.questions),
-        records=len(reviews.records),
-        last_record=reviews.records[-1].hash,
-    )
-    return collected, result.model_copy(update={"reviewed": reviewed})

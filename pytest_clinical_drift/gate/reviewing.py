@@ -33,7 +33,8 @@ from pytest_clinical_drift.report.sentences import grade_rank
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.files import read_results
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.results.releases import newest_release, record_hash, releases_below
+from pytest_clinical_drift.results.releases import read_sheet
+from pytest_clinical_drift.results.signed import newest_release, record_hash, releases_below
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState
 from pytest_clinical_drift.verdict.measures import in_a_row
 
@@ -225,7 +226,8 @@ def review(
         raise InputError(f"--split must be at least 1, found {split}")
     run, place = reopen(results), out or results / review_page.FILE_NAME
     if last is None and (home := ledger_above(results / review_page.FILE_NAME)) is not None:
-        newest = newest_release(releases_below(home), record_hash(results))
+        known = releases_below(home, read_sheet(Path.cwd()).allowed_signers)
+        newest = newest_release(known.valid, record_hash(results))
         last = newest[0].parent if newest else None
     items = review_items(run, decisions_in(read_results(last)) if last is not None else {})
     if not items:

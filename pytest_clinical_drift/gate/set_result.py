@@ -2,13 +2,14 @@
 
 import datetime
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
 from pytest_clinical_drift.gate.pytest_reports import Property
 from pytest_clinical_drift.gate.run import GateRun
 from pytest_clinical_drift.judging import pdsqi
+from pytest_clinical_drift.judging.calibration_file import Calibration
 from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.metrics.recall import mean
 from pytest_clinical_drift.report.headlines import reuse_text
@@ -224,7 +225,7 @@ def _costing(prompt: int, completion: int, prices: Prices) -> TokenCounts:
 
 
 def _deciders(run: GateRun, runs: Sequence[CaseAssessment]) -> Deciders:
-    """Who decided in a run; of each group that the judge decides: faults confirmed, and clean items not confirmed."""
+    """Who decided in a run."""
     session, reviews, missing = run.session, run.session.reviews, None
     if run.inputs.thresholds.judge.required:
         if not session.judges:
@@ -234,25 +235,31 @@ def _deciders(run: GateRun, runs: Sequence[CaseAssessment]) -> Deciders:
         elif unanswered := sum(assessed.unanswered for assessed in runs):
             missing = reason(ReasonCode.QUESTIONS_UNANSWERED, questions=unanswered)
     asked = {question for judged in run.judged.values() for question in judged.judgement.questions}
-    known = session.calibration.kinds if session.calibration else {}
     return Deciders(
         judge=session.name if session.judges else None,
         deciding=tuple(sorted(session.deciding)),
         below_floor=session.below_floor,
         reviewers=reviews.people_on(asked) if reviews is not None else (),
         missing=missing,
-        errors={
-            group: (
-                (limits.sensitivity.hits, limits.sensitivity.of),
-                (limits.false_confirmed.of - limits.false_confirmed.hits, limits.false_confirmed.of),
-            )
-            for group, limits in known.items()
-            if group in session.deciding
-        },
+        errors=errors_of(session.calibration, session.deciding) if session.calibration else {},
         control=session.is_control,
         judges=len(session.judges),
         outage=session.outage,
     )
+
+
+def errors_of(
+    calibration: Calibration, deciding: Collection[str]
+) -> dict[str, tuple[tuple[int, int], tuple[int, int]]]:
+    """Of each group that the judge decides: faults confirmed, and clean items not confirmed, each of how many."""
+    return {
+        group: (
+            (limits.sensitivity.hits, limits.sensitivity.of),
+            (limits.false_confirmed.of - limits.false_confirmed.hits, limits.false_confirmed.of),
+        )
+        for group, limits in calibration.kinds.items()
+        if group in deciding
+    }
 
 
 def figures_of(judged: RunResult | CaseResult, judge: str) -> list[Property]:

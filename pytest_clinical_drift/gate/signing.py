@@ -3,18 +3,26 @@
 import datetime
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.pytest_reports import Say
+from pytest_clinical_drift.gate.record_check import day_of
+from pytest_clinical_drift.gate.reviewed import judged_again
 from pytest_clinical_drift.judging.opinions import person
 from pytest_clinical_drift.report.page import text_lines
-from pytest_clinical_drift.results import releases
+from pytest_clinical_drift.results import releases, signed
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
-from pytest_clinical_drift.results.folders import RUNS
+from pytest_clinical_drift.results.folders import REVIEWED, RUNS
+from pytest_clinical_drift.results.inputs import INPUTS_FILE, manifest_hash, read_inputs
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.results.ssh_signatures import developers_in, is_signed_by, names_of_key, sign_file
+from pytest_clinical_drift.results.ssh_signatures import read_signers, sign_file
 from pytest_clinical_drift.verdict.reasons import Verdict
+from pytest_clinical_drift.versions import PACKAGE, own_version
+
+_MOST_NAMED = 5
+"""Files that one sentence names."""
 
 
 def sign(
@@ -22,21 +30,24 @@ def sign(
     *,
     key: Path,
     signer: str,
-    decision: releases.Decision,
+    decision: signed.Decision,
     until: str | None,
     conditions: str,
     allowed_signers: Path | None,
     say: Say,
 ) -> int:
     """Sign a decision on a run; where the signature would not count, nothing is written and an earlier one stays."""
-    result, sha256 = read_results(results), releases.record_hash(results)
+    result, sha256 = judged_again(results, sentences=True), signed.record_hash(results)
+    _check_in_force(results, result)
+    if reviews_since(results, result):
+        raise InputError(f"sign: {results} has been judged with reviews since; sign {results / REVIEWED}")
     try:
         expires = datetime.date.fromisoformat(until) if until else None
     except ValueError:
         raise InputError(f"--until {until}: not a day; write YYYY-MM-DD") from None
     _check_decision(result, decision, expires, conditions)
     sheet = releases.read_sheet(Path.cwd())
-    release = releases.Release(
+    release = signed.Release(
         record=sha256,
         decision=decision,
         conditions=conditions.strip(),
@@ -47,20 +58,25 @@ def sign(
         hazards=tuple(dict.fromkeys((*sheet.hazards, *result.hazards))),
         rereads=releases.rereads_in(result),
         tested=releases.made_of(result.manifest),
+        files=signed.files_of(results),
     )
     allowed = allowed_signers or sheet.allowed_signers
     lines = [_sentence("signed", release, results)]
-    if (results / releases.RELEASE_FILE).is_file():
+    if (results / signed.RELEASE_FILE).is_file():
         try:
-            lines.append(_sentence("replaced", releases.read_release(results / releases.RELEASE_FILE), results))
+            lines.append(_sentence("replaced", signed.read_release(results / signed.RELEASE_FILE), results))
         except InputError:
-            lines.append(f"this replaces an earlier {releases.RELEASE_FILE}, which could not be read")
+            lines.append(f"this replaces an earlier {signed.RELEASE_FILE}, which could not be read")
     if allowed is None:
         lines.append(_sentence("unchecked", release, results))
     # the run's own folder too, where the decision is signed on its copy on top
-    copies = [file for file in results.glob(f"{RUNS}/*/{RESULTS_FILE}") if releases.record_hash(file.parent) == sha256]
+    copies = [file for file in results.glob(f"{RUNS}/*/{RESULTS_FILE}") if signed.record_hash(file.parent) == sha256]
+    for copy in copies:
+        if changes := signed.file_changes(signed.files_of(copy.parent), release.files or ()):
+            why = f"{results} is no longer a copy of {copy.parent}"
+            raise InputError(f"sign: {why} ({_named(changes)}); sign the run's own folder")
     with tempfile.TemporaryDirectory() as draft:
-        file = releases.write_release(Path(draft), release)
+        file = signed.write_release(Path(draft), release)
         written = (file, sign_file(file, key))
         if allowed is not None and (fault := _fault(file, release, result, allowed)):
             raise InputError(_sentence(fault, release, results))
@@ -80,15 +96,76 @@ def verify_release(results: Path, allowed: Path | None, say: Say, today: datetim
         raise InputError("verify: name the people who may sign with --allowed-signers FILE, or in dossier.yaml")
     if not allowed.is_file():
         raise InputError(f"--allowed-signers {allowed}: not a file")
-    file = results / releases.RELEASE_FILE
+    file = results / signed.RELEASE_FILE
     if not file.is_file():
-        raise InputError(f"{results}: no {releases.RELEASE_FILE}; nobody has signed this run")
-    release = releases.read_release(file)
-    fault = "changed" if release.record != releases.record_hash(results) else ""
-    fault = fault or _fault(file, release, read_results(results), allowed)
-    fault = fault or ("expired" if release.expired(today) else "rejected" if release.decision == "reject" else "")
-    say(_sentence(fault or "released", release, results))
+        raise InputError(f"{results}: no {signed.RELEASE_FILE}; nobody has signed this run")
+    release = signed.read_release(file)
+    result = read_results(results)
+    changes = _changes_since(release, results)
+    fault = _fault(file, release, result, allowed)
+    if not fault and changes:
+        fault = "changed"
+    if not fault and reviews_since(results, result):
+        fault = "reviewed"
+    notes = [] if fault else _check_again(results, release, result)
+    if not fault and release.expired(today):
+        fault = "expired"
+    elif not fault and release.decision == "reject":
+        fault = "rejected"
+    say(_sentence(fault or "released", release, results, changes=_named(changes)))
+    for note in notes:
+        say(note)
     return 1 if fault else 0
+
+
+def _changes_since(release: signed.Release, results: Path) -> dict[str, str]:
+    """What became of the files that the signature covers."""
+    if release.files is not None:
+        return signed.file_changes(release.files, signed.files_of(results))
+    return {} if release.record == signed.record_hash(results) else {RESULTS_FILE: "replaced"}
+
+
+def _check_again(results: Path, release: signed.Release, result: RunResult) -> list[str]:
+    """Judge a signed run again; what this cannot show is returned, what contradicts it is an InputError."""
+    notes = []
+    if release.files is None:
+        notes.append(
+            f"signed by an earlier version: the signature covers {RESULTS_FILE} only, neither report.html nor "
+            f"{INPUTS_FILE}, transcripts or reviews"
+        )
+        if not (results / INPUTS_FILE).is_file():
+            return [*notes, f"not judged again: there is no {INPUTS_FILE}"]
+    try:
+        judged_again(results, sentences=True)
+    except InputError:
+        written = result.manifest.versions.get(PACKAGE, "an unknown version")
+        if written == own_version():
+            raise
+        notes.append(f"not judged again: the run was judged by version {written}, this is {own_version()}")
+    return notes
+
+
+def reviews_since(results: Path, result: RunResult) -> bool:
+    """Whether a folder holds its run once more, judged with reviews; anything unreadable there counts too."""
+    if not (results / REVIEWED).exists():
+        return False
+    try:
+        later = read_results(results / REVIEWED)
+    except InputError:
+        return True
+    return manifest_hash(later.manifest) == manifest_hash(result.manifest)
+
+
+def _check_in_force(results: Path, result: RunResult) -> None:
+    day = day_of(read_inputs(results), result)
+    if day < datetime.date.today():
+        raise InputError(f"sign: the verdict rests on a waiver that expired on {day}; run again")
+
+
+def _named(changes: Mapping[str, str]) -> str:
+    """Such as: report.html was replaced, notes.txt was added."""
+    told = [f"{name} {'is' if what == 'missing' else 'was'} {what}" for name, what in changes.items()]
+    return ", ".join(told[:_MOST_NAMED]) + (f", and {len(told) - _MOST_NAMED} more" if len(told) > _MOST_NAMED else "")
 
 
 def _check_decision(result: RunResult, decision: str, expires: datetime.date | None, conditions: str) -> None:
@@ -111,17 +188,14 @@ def _check_decision(result: RunResult, decision: str, expires: datetime.date | N
         )
 
 
-def _fault(file: Path, release: releases.Release, result: RunResult, allowed: Path) -> str:
+def _fault(file: Path, release: signed.Release, result: RunResult, allowed: Path) -> str:
     """Why a signature does not count; empty where it does."""
-    if not is_signed_by(file, release.signer, allowed):
-        return "unsigned"
-    developers = set(map(person, developers_in(allowed)))
-    if developers.intersection(map(person, (release.signer, *names_of_key(file, allowed)))):
-        return "developer"
+    if fault := signed.signing_fault(file, release, allowed):
+        return fault
     reviewers = {person(name.rpartition(" (")[0]) for name in result.deciders.reviewers}
-    return "reviewer" if reviewers & developers else ""
+    return "reviewer" if reviewers & read_signers(allowed).developers else ""
 
 
-def _sentence(code: str, release: releases.Release, results: Path) -> str:
-    (sentence,) = text_lines("run_lines.txt.j2", "release", code=code, it=release, place=results)
+def _sentence(code: str, release: signed.Release, results: Path, changes: str = "") -> str:
+    (sentence,) = text_lines("run_lines.txt.j2", "release", code=code, it=release, place=results, changes=changes)
     return sentence

@@ -7,13 +7,15 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
+from math import isclose
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError, field_validator
 
 from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.core.files import read_text, write_atomically
+from pytest_clinical_drift.core.text import shortened
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.judging.measuring import SHARES, Measurement, Tally
@@ -39,6 +41,11 @@ class Share(BaseModel, frozen=True):
         (hits, of), (low, high) = tally.counts, tally.limits()
         return cls(hits=hits, of=of, low=low, high=high)
 
+    def agrees_with(self, other: Self) -> bool:
+        """The same counts, and limits that differ by rounding at most, as between two machines."""
+        same = (self.hits, self.of) == (other.hits, other.of)
+        return same and isclose(self.low, other.low, abs_tol=1e-9) and isclose(self.high, other.high, abs_tol=1e-9)
+
 
 class KindLimits(BaseModel, frozen=True):
     """How good the procedure is on one kind."""
@@ -56,6 +63,10 @@ class KindLimits(BaseModel, frozen=True):
     stopped: str = ""
     """Why it was not measured to the end: the floor that cannot be reached, or `requests`; then no rate is given."""
 
+    def agrees_with(self, other: Self) -> bool:
+        shares = all(getattr(self, name).agrees_with(getattr(other, name)) for name in SHARES)
+        return shares and self.stopped == other.stopped
+
 
 class ExternalTable(BaseModel, frozen=True):
     """The judge against labels of a public set; shown, without a floor."""
@@ -66,6 +77,10 @@ class ExternalTable(BaseModel, frozen=True):
     """One row per kind and agreement of the annotators."""
 
 
+_Counts = Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]]
+"""Hits and trials by kind, share and patient."""
+
+
 class Attempt(BaseModel, frozen=True):
     """One calibration of this judge: counts by kind, share and patient."""
 
@@ -74,11 +89,20 @@ class Attempt(BaseModel, frozen=True):
     requests: int
     tokens: tuple[int, int] | None = None
     """Of prompts and answers; None where the judge does not count them."""
-    counts: Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]]
+    counts: _Counts
     stopped: dict[str, str] = {}
     unsure: dict[str, int] = {}
     disputed_as_errors: dict[str, dict[str, tuple[int, int]]] = {}
     """Hits and trials with disputed labels counted as errors."""
+
+    @field_validator("counts")
+    @classmethod
+    def _hits_among_trials(cls, counts: _Counts) -> _Counts:
+        for kind, shares in counts.items():
+            for share, patients in shares.items():
+                if not all(0 <= hits <= trials for hits, trials in patients.values()):
+                    raise ValueError(f"{kind}.{share}: hits must lie between 0 and the trials")
+        return counts
 
 
 class Calibration(BaseModel, frozen=True):
@@ -114,6 +138,15 @@ class Calibration(BaseModel, frozen=True):
             return self
         attempts, external = (*earlier.attempts, *self.attempts), self.external or earlier.external
         return self.model_copy(update={"attempts": attempts, "kinds": pooled(attempts), "external": external})
+
+    def not_following(self) -> str:
+        """The first kind whose limits do not follow from the attempts; empty where all of them do."""
+        computed = pooled(self.attempts)
+        for kind in sorted(self.kinds.keys() | computed.keys()):
+            stated, counted = self.kinds.get(kind), computed.get(kind)
+            if stated is None or counted is None or not stated.agrees_with(counted):
+                return kind
+        return ""
 
     def deciding(self, floors: Mapping[str, float]) -> frozenset[str]:
         """Groups of kinds whose lower limits reach the floors: the others are shown and decide nothing."""
@@ -182,11 +215,17 @@ def file_name(name: str, identities: Sequence[Identity]) -> str:
 
 
 def read_calibration(path: Path) -> Calibration:
-    """A calibration file; InputError in one sentence when it is not one."""
+    """A calibration file; InputError in one sentence when it is not one, or says other than its attempts."""
     try:
-        return Calibration.model_validate_json(read_text(path))
+        calibration = Calibration.model_validate_json(read_text(path))
     except ValidationError as error:
         raise InputError(f"{path}: not a calibration file of this version ({first_fault(error)})") from None
+    if kind := calibration.not_following():
+        raise InputError(
+            f"{path}: the limits of kind {shortened(kind)} do not follow from the attempts in the file; "
+            "it was changed; calibrate again with clinical-drift calibrate"
+        )
+    return calibration
 
 
 def write_calibration(calibration: Calibration, path: Path) -> Path:

@@ -18,6 +18,7 @@ from pytest_clinical_drift.verdict.values import MetricVerdict
 
 _SENTENCES_OF = ("hard_stops", "hard_stop_slips", "stale_facts", "contradicted_facts")
 """Metrics whose confirmed events each conversation lists in words."""
+_READ_ONLY = frozenset({"headline", "diagnosis", "what_this_means", "sentence", "text", "title"})
 
 
 def with_sentences(result: RunResult) -> RunResult:
@@ -50,6 +51,11 @@ def _filled(reason: Reason, judgements: Sequence[MetricVerdict] = ()) -> Reason:
 
 
 def write_results(result: RunResult, folder: Path) -> Path:
+    return write_json(written_form(result), folder / RESULTS_FILE)
+
+
+def written_form(result: RunResult) -> dict[str, Any]:
+    """The content of the file, with its sentences."""
     plain = to_plain(with_sentences(result))
     for case, known in zip(plain["cases"], result.cases, strict=True):
         for run, scored in zip(case["repeats"], known.repeats, strict=True):
@@ -57,4 +63,13 @@ def write_results(result: RunResult, folder: Path) -> Path:
                 run[metric] = [event_sentence(event) for event in scored.events_of(metric)]
             for alarm, source in zip(run["alarms"], scored.alarms, strict=True):
                 alarm["title"] = alarm_title(source)
-    return write_json(plain, folder / RESULTS_FILE)
+    return plain
+
+
+def without_sentences(plain: Any) -> Any:
+    """The content of a file without what is only there to be read."""
+    if isinstance(plain, list):
+        return [without_sentences(item) for item in plain]
+    if isinstance(plain, dict):
+        return {key: without_sentences(value) for key, value in plain.items() if key not in _READ_ONLY}
+    return plain

@@ -18,6 +18,8 @@ from pytest_clinical_drift.results.models import SCHEMA_VERSION, RunResult
 
 T = TypeVar("T")
 RESULTS_FILE = "study_c_results.json"
+SCREENED = "SCREENED"
+"""The word of a screening, which never stands for a verdict."""
 SCHEMA_FILE = data_file("study_c_results.schema.json")
 """Made from the models by `docs/make_reference.py`."""
 
@@ -53,6 +55,8 @@ def read_results(path: Path, option: str = "") -> RunResult:
 
 def _check_result(content: Any) -> RunResult:
     """A record whose parts fit each other: reports look turns up on the curve."""
+    if isinstance(content, dict) and content.get("verdict") == SCREENED:
+        raise JSONFault(f"{SCREENED} is a screening: no verdict on a release, and no baseline")
     result = RunResult.model_validate(content)
     turns = len(result.average_recall_curve_critical)
     for probe in result.memory.probes if result.memory else ():

@@ -9,10 +9,11 @@ ever replaced or deleted, except the copies on top.
 
 import contextlib
 import datetime
+import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from filelock import FileLock
@@ -25,7 +26,27 @@ DRAFTS = ".drafts"
 TRANSCRIPTS = "transcripts"
 CASE_PAGES = "cases"
 """Pages of single cases, beside the report of a large set."""
-_LOCK = ".lock"
+REVIEWED = "reviewed"
+"""A run judged with reviews, beside the untouched one: a record of its own, with a signature of its own."""
+LOCK = ".lock"
+
+
+def regular_files(folder: Path, apart: frozenset[str] = frozenset()) -> Iterator[Path]:
+    """Every file below a folder, sorted; InputError on a symbolic link or device, which may lead anywhere.
+
+    `apart`: names directly in the folder that are passed over.
+    """
+    for entry in sorted(os.scandir(folder), key=lambda found: found.name):
+        path = folder / entry.name
+        if entry.name in apart:
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            yield from regular_files(path)
+        elif entry.is_file(follow_symlinks=False):
+            yield path
+        else:
+            what = "a symbolic link" if entry.is_symlink() else "not a regular file"
+            raise InputError(f"{path}: {what}; a run consists of regular files only")
 
 
 def new_run_id(now: datetime.datetime | None = None) -> str:
@@ -76,7 +97,7 @@ class RunFolder:
         self.draft.rename(self.place)
         _remove_empty(self.draft.parent)
         if on_top:
-            with FileLock(self.top / _LOCK):
+            with FileLock(self.top / LOCK):
                 for entry in sorted(self.place.iterdir()):
                     _replace(entry, self.top / entry.name, self.id)
                 if not (self.place / CASE_PAGES).exists():

@@ -1,10 +1,7 @@
-"""A signed decision on a run (`release.json`), and what a person who signs has to know beyond the run itself: the sheet
-of the project (`dossier.yaml`), its hazards, earlier releases."""
+"""What a person who signs has to know beyond the run itself: the sheet of the project (`dossier.yaml`), its hazards,
+earlier releases."""
 
-import contextlib
-import datetime
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -12,45 +9,24 @@ from typing import Any, Literal
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from pytest_clinical_drift.cases.faults import first_fault
-from pytest_clinical_drift.core.files import file_hash, read_text
+from pytest_clinical_drift.core.files import read_text
 from pytest_clinical_drift.core.parsing import parse_data
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.metrics.intervals import proportion_interval
-from pytest_clinical_drift.results.files import RESULTS_FILE, read_record
-from pytest_clinical_drift.results.manifest import Manifest, Record
-from pytest_clinical_drift.results.models import SCHEMA_VERSION, RunResult
-from pytest_clinical_drift.results.ssh_signatures import has_keygen, is_signed_by
+from pytest_clinical_drift.results.manifest import Manifest
+from pytest_clinical_drift.results.models import RunResult
+from pytest_clinical_drift.results.signed import (
+    Release,
+    SignedReleases,
+    newest_release,
+    releases_below,
+    signed_releases,
+)
+from pytest_clinical_drift.results.ssh_signatures import read_signers
 from pytest_clinical_drift.verdict.reasons import WORST_FIRST, Verdict
 
 SHEET_FILE = "dossier.yaml"
-RELEASE_FILE = "release.json"
-Decision = Literal["accept", "accept-until", "reject"]
-SignatureState = Literal["valid", "invalid", "not checked"]
 LimitsState = Literal["approved", "not approved", "not named"]
-_PLACES = ("*", "*/reviewed", "*/runs/*", "*/runs/*/reviewed")
-
-
-class Release(Record):
-    """What is signed: a decision on one run record."""
-
-    schema_version: Literal[4] = SCHEMA_VERSION
-    record: str
-    """SHA-256 of the results file."""
-    decision: Decision
-    conditions: str = ""
-    expires: datetime.date | None = None
-    signer: str
-    """As the allowed-signers file names the person."""
-    signed_at: datetime.datetime
-    verdict: Verdict
-    hazards: tuple[str, ...] = ()
-    rereads: tuple[int, int] = (0, 0)
-    """Answers that the judge cleared and people read again, and those of them held against the model."""
-    tested: Mapping[str, str] = {}
-    """What the run was made of; the next release is compared with it."""
-
-    def expired(self, today: datetime.date) -> bool:
-        return self.expires is not None and today > self.expires
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +83,8 @@ def read_sheet(root: Path) -> Sheet:
     for name, place in places.items():
         if not place.is_file():
             raise InputError(f"{file}: {name}: {place} is not a file")
+    if "allowed_signers" in places:
+        read_signers(places["allowed_signers"])
     return sheet.model_copy(update=places)
 
 
@@ -115,10 +93,9 @@ def read_sheet(root: Path) -> Sheet:
 
 @dataclass(frozen=True, slots=True)
 class LastRelease:
-    """The last accepted release before this run."""
+    """The last accepted release before this run; its signature is valid."""
 
     release: Release
-    signature: SignatureState
     changed: Mapping[str, str]
     """What it was made of, of that which this run is not made of any more."""
 
@@ -167,11 +144,8 @@ class Standing:
     attempts: Attempts | None
     controls: InstrumentCheck | None
     rereads: Rereads | None
-
-
-def record_hash(folder: Path) -> str:
-    """SHA-256 of the results file of a folder."""
-    return file_hash(folder / RESULTS_FILE)
+    ignored: int = 0
+    """Releases without a signature that could be verified: they count for nothing."""
 
 
 def made_of(manifest: Manifest) -> dict[str, str]:
@@ -194,16 +168,6 @@ def made_of(manifest: Manifest) -> dict[str, str]:
     }
 
 
-def write_release(folder: Path, release: Release) -> Path:
-    file = folder / RELEASE_FILE
-    file.write_text(json.dumps(release.model_dump(mode="json"), indent=1) + "\n", encoding="utf-8")
-    return file
-
-
-def read_release(file: Path) -> Release:
-    return read_record(file, Release.model_validate, str(file), "signed release")
-
-
 def standing_of(
     result: RunResult,
     sha256: str,
@@ -218,10 +182,12 @@ def standing_of(
     if sheet.approved_limits is not None:
         approved = (result.manifest.hashes.thresholds or "").startswith(sheet.approved_limits)
         limits = "approved" if approved else "not approved"
-    signed, made = releases_below(home) if home else [], made_of(result.manifest)
-    newest = newest_release(_readable([sheet.last_release]) if sheet.last_release else signed, sha256)
+    made = made_of(result.manifest)
+    below = releases_below(home, sheet.allowed_signers) if home else SignedReleases()
+    named = signed_releases([sheet.last_release], sheet.allowed_signers) if sheet.last_release else below
+    newest = newest_release(named.valid, sha256)
     pooled = {sha256: rereads_in(result)}
-    for _, release in signed:
+    for _, release in below.valid:
         if all(release.tested.get(what) == made[what] for what in ("judge", "judge prompts")):
             pooled.setdefault(release.record, release.rereads)
     return Standing(
@@ -229,10 +195,11 @@ def standing_of(
         sheet=sheet,
         hazards=tuple(_hazard_rows(result, sheet)),
         limits=limits,
-        last=_last_release(*newest, made, sheet.allowed_signers) if newest else None,
+        last=_last_release(newest[1], made) if newest else None,
         attempts=attempts,
         controls=controls,
         rereads=_rereads([count for count in pooled.values() if count[0]]),
+        ignored=len(below.ignored | named.ignored),
     )
 
 
@@ -258,26 +225,6 @@ def _rereads(counts: Sequence[tuple[int, int]]) -> Rereads | None:
     return Rereads(read, upheld, len(counts), limits.high) if limits else None
 
 
-def _last_release(file: Path, release: Release, made: Mapping[str, str], allowed: Path | None) -> LastRelease:
-    signature: SignatureState = "not checked"
-    if allowed and has_keygen():
-        signature = "valid" if is_signed_by(file, release.signer, allowed) else "invalid"
+def _last_release(release: Release, made: Mapping[str, str]) -> LastRelease:
     then = {what: release.tested.get(what, "not recorded") for what in made}
-    return LastRelease(release, signature, {what: value for what, value in then.items() if value != made[what]})
-
-
-def newest_release(signed: Iterable[tuple[Path, Release]], sha256: str) -> tuple[Path, Release] | None:
-    """The newest accepted release, other than one of the record itself."""
-    accepted = [pair for pair in signed if pair[1].record != sha256 and pair[1].decision != "reject"]
-    return max(accepted, key=lambda pair: pair[1].signed_at, default=None)
-
-
-def releases_below(home: Path) -> list[tuple[Path, Release]]:
-    """Every signed release in a folder of results that can be read, with its file."""
-    return list(_readable(file for place in _PLACES for file in sorted(home.glob(f"{place}/{RELEASE_FILE}"))))
-
-
-def _readable(files: Iterable[Path]) -> Iterator[tuple[Path, Release]]:
-    for file in files:
-        with contextlib.suppress(InputError):
-            yield file, read_release(file)
+    return LastRelease(release, {what: value for what, value in then.items() if value != made[what]})

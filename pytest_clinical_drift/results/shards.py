@@ -8,7 +8,7 @@ from typing import Any
 from pytest_clinical_drift.cases.sharding import Shard, deal_cases
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
-from pytest_clinical_drift.results.folders import TRANSCRIPTS
+from pytest_clinical_drift.results.folders import TRANSCRIPTS, regular_files
 from pytest_clinical_drift.results.inputs import INPUTS_FILE, RunInputs, check_inputs, read_inputs
 from pytest_clinical_drift.results.manifest import Manifest, ShardRecord
 from pytest_clinical_drift.results.models import RunResult
@@ -110,6 +110,7 @@ def _read_all(paths: Sequence[Path]) -> tuple[list[ShardRun], list[str]]:
             if (place := folder.resolve()) in seen:
                 continue
             seen.add(place)
+            tuple(regular_files(folder))
             try:
                 run = _read(folder)
             except InputError as error:

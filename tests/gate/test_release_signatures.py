@@ -92,7 +92,12 @@ def test_signed_decision_is_verified(drift: Command, keys: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "why"),
     [
-        ("study_c_results.json", '"UNSETTLED"', '"PASS"', "was changed or replaced after ada@clinic.example signed it"),
+        (
+            "study_c_results.json",
+            '"UNSETTLED"',
+            '"PASS"',
+            "was changed after ada@clinic.example signed it: study_c_results.json",
+        ),
         ("release.json", "pilot ward only", "any ward", "the signature is not one of ada@clinic.example"),
     ],
 )
@@ -203,11 +208,14 @@ def test_bad_decisions_are_one_sentence(drift: Command, options: tuple[str, ...]
 
 @pytest.mark.parametrize("verdict", ["PARTIAL", "INCOMPLETE"])
 def test_a_run_of_a_part_cannot_be_accepted(drift: Command, keys: Path, verdict: str) -> None:
-    """Not with any conditions; it can be rejected."""
-    file = results_of(Path()) / "study_c_results.json"
-    record = json.loads(file.read_text(encoding="utf-8"))
-    file.write_text(json.dumps({**record, "verdict": verdict}), encoding="utf-8")
-    code, said = drift(*signing(keys, ADA, *LIMITED))
+    """Not with any conditions."""
+    if verdict == "INCOMPLETE":
+        Path("recorded/anna.jsonl").unlink()
+    assert run(Path(), *(("-k", "anna") if verdict == "PARTIAL" else ()), "--drift-results", "part")[0] in (6, 7)
+    (file,) = Path("part").glob("*/runs/*/study_c_results.json")
+    words = list(signing(keys, ADA, *LIMITED))
+    words[1] = file.parent
+    code, said = drift(*words)
     assert (code, said.count("\n")) == (4, 1)
     assert f"the verdict is {verdict}: nothing to accept" in said
 

@@ -110,8 +110,8 @@ def assessed(summary: str) -> CaseAssessment:
     """By rules, with the questions that only people answer."""
     said = talk(summary)
     findings = Scorer().find(ANN, said)
-    rulings = {one.about: unanswered(one) for one in questions_for_people(ANN, said, findings, {})}
-    return Scorer().score(ANN, said, JudgedConversation(findings, ConversationJudgement(rulings=rulings)))
+    settled = {one.key: unanswered(one) for one in questions_for_people(ANN, said, findings, {})}
+    return Scorer().score(ANN, said, JudgedConversation(findings, ConversationJudgement(findings=settled)))
 
 
 @pytest.mark.parametrize(

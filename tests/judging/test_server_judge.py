@@ -266,8 +266,8 @@ def test_readings_are_held_to_a_schema_and_missing_parts_are_asked_for_again() -
         assert judge is not None
         judge.check()
         queue = JudgeQueue(judge)
-        queue.start("reading", read_all([one], Judges("judge", "judge")))
-        ((_, entries),), _ = queue.wait("reading")
+        queue.start("reading", read_all(queue, [one], Judges("judge", "judge")))
+        entries = queue.wait("reading").read[0].entries
         queue.stop()
     assert [entry.answer for entry in entries] == ["retained"] * 3
     assert len(bodies) == 2

@@ -22,7 +22,6 @@ from engine_runs import results
 from pytest_clinical_drift.judging.calibration_file import (
     Attempt,
     Calibration,
-    KindLimits,
     fingerprint,
     pooled,
     write_calibration,
@@ -173,30 +172,25 @@ JUDGED = ("--model", "python:model:make", "--drift-cases", "mycases", *JUDGE)
 
 
 def write_measured(folder: Path) -> None:
-    """A calibration of the project's judge in which it was flawless, as a project commits it: runs measure nothing.
-
-    Without the counts of every patient, which each of these runs would read and write again.
-    """
+    """A calibration of the project's judge in which it was flawless, as a project commits it: runs measure nothing."""
     module = types.ModuleType("judge")
     module.__spec__ = importlib.util.spec_from_file_location("judge", folder / "judge.py")
     with mock.patch.dict(sys.modules, {"judge": module}):
         judges = [Identity("python:judge:make", None, False, {"code": imported_code("judge")})]
-    attempt = Attempt(made=datetime.date.today(), texts=TEXTS, requests=TEXTS, counts={})
+    attempt = _flawless()
     measured = Calibration(
         judge="python:judge:make", identity=fingerprint(judges), proven=False, prompt_version=prompt_version(),
-        prompts=prompt_hash(), labelled="made", patients=FAULTS + CLEAN, attempts=(attempt,), kinds=_flawless(),
+        prompts=prompt_hash(), labelled="made", patients=FAULTS + CLEAN, attempts=(attempt,), kinds=pooled([attempt]),
     )  # fmt: skip
     write_calibration(measured, folder / "calibration" / "judge.json")
 
 
 @cache
-def _flawless() -> dict[str, KindLimits]:
-    """What a flawless judge reaches on the labelled texts."""
-    faults = {f"labelled-fault-{number}": (1, 1) for number in range(FAULTS)}
-    clean = {f"labelled-clean-{number}": (1, 1) for number in range(CLEAN)}
-    none = dict.fromkeys(clean, (0, 1))
+def _flawless() -> Attempt:
+    """What a flawless judge reaches on the labelled texts, as if they were of one patient: a small file."""
+    faults, clean, none = {"patient": (FAULTS, FAULTS)}, {"patient": (CLEAN, CLEAN)}, {"patient": (0, CLEAN)}
     counts = {group: {"faults": faults, "subtle": faults, "clean": clean, "false": none} for group in GROUPS}
-    return pooled([Attempt(made=datetime.date.today(), texts=TEXTS, requests=TEXTS, counts=counts)])
+    return Attempt(made=datetime.date.today(), texts=TEXTS, requests=TEXTS, counts=counts)
 
 
 def alarms(pytester: pytest.Pytester) -> list[dict[str, Any]]:

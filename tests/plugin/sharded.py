@@ -15,9 +15,8 @@ from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.judging.calibration_file import (
     Attempt,
     Calibration,
-    KindLimits,
-    Share,
     fingerprint,
+    pooled,
     write_calibration,
 )
 from pytest_clinical_drift.judging.labelled import GROUPS
@@ -94,9 +93,10 @@ def calibrate(
 ) -> Path:
     """A calibration file in which a judge, that of `judge.py` unless named, is flawless."""
     identities = [build_judge(judge, settings).identity()]  # type: ignore[union-attr]
-    good, none = Share(hits=600, of=600, low=0.99, high=1.0), Share(hits=0, of=600, low=0.0, high=0.01)
-    limits = KindLimits(sensitivity=good, subtle=good, specificity=good, false_confirmed=none, missed=none)
+    right, none = {"patient": (600, 600)}, {"patient": (0, 600)}
+    counts = {"faults": right, "subtle": right, "clean": right, "false": none, "missed": none}
     day = made or datetime.datetime.now(tz=datetime.UTC).date()
+    attempt = Attempt(made=day, texts=1, requests=1, counts=dict.fromkeys(GROUPS, counts))
     found = Calibration(
         judge=judge,
         identity=fingerprint(identities),
@@ -105,8 +105,8 @@ def calibrate(
         prompts=prompt_hash(),
         labelled="made",
         patients=60,
-        attempts=(Attempt(made=day, texts=1, requests=1, counts={}),),
-        kinds=dict.fromkeys(GROUPS, limits),
+        attempts=(attempt,),
+        kinds=pooled([attempt]),
     )
     return write_calibration(found, folder / "calibration" / f"{name}.json")
 

@@ -24,7 +24,8 @@ from reviewing import (
 )
 
 from pytest_clinical_drift import cli
-from pytest_clinical_drift.gate.reopened import rejudge, reopen
+from pytest_clinical_drift.gate.reopened import reopen
+from pytest_clinical_drift.gate.reviewed import rejudge
 from pytest_clinical_drift.gate.reviewing import MIXED_IN, review_items
 from pytest_clinical_drift.judging.answers import KINDS, PEOPLE_ONLY, UNSURE
 from pytest_clinical_drift.judging.questions import Question

@@ -7,6 +7,8 @@ import html
 import itertools
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,9 @@ from pytest_clinical_drift import cli
 from pytest_clinical_drift.gate.ledger import FILE_NAME
 from pytest_clinical_drift.judging.calibration_file import ExternalTable
 from pytest_clinical_drift.report.html import render_report
-from pytest_clinical_drift.results.releases import Release, Sheet, made_of, standing_of, write_release
+from pytest_clinical_drift.results.releases import Sheet, made_of, standing_of
+from pytest_clinical_drift.results.signed import Release, write_release
+from pytest_clinical_drift.results.ssh_signatures import sign_file
 from pytest_clinical_drift.subjects.control import CONTROLS
 from pytest_clinical_drift.verdict.bands import Limit
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
@@ -182,10 +186,17 @@ def test_bad_sheet_is_one_sentence(tmp_path: Path, sheet: str, why: str) -> None
     assert "Traceback" not in output
 
 
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen (openssh-client)")
 def test_rereads_are_pooled_over_releases_of_the_same_judge(tmp_path: Path) -> None:
-    """0 of 10 and 1 of 10 in two signed runs, each counted once; another judge's are left out. Exact limit by scipy."""
+    """0 of 10 and 1 of 10 in two signed runs, each counted once; another judge's are left out. Exact limit by scipy.
+
+    Without known signers none of them counts.
+    """
     result = record(flat("a"))
     now = made_of(result.manifest)
+    key, allowed = tmp_path / "ada", tmp_path / "allowed"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    allowed.write_text(f"ada {key.with_suffix('.pub').read_text(encoding='utf-8')}", encoding="utf-8")
     for place, digest, rereads, judge in (
         ("m/runs/1", "a", (10, 0), now["judge"]),
         ("m", "a", (10, 0), now["judge"]),
@@ -196,11 +207,15 @@ def test_rereads_are_pooled_over_releases_of_the_same_judge(tmp_path: Path) -> N
         folder.mkdir(parents=True, exist_ok=True)
         known = {"record": digest, "decision": "accept", "signer": "ada", "signed_at": "2026-10-01T00:00:00Z"}
         told = {**known, "verdict": "PASS", "rereads": rereads, "tested": {**now, "judge": judge}}
-        write_release(folder, Release.model_validate(told))
-    pooled = standing_of(result, "d", Sheet(), home=tmp_path).rereads
+        sign_file(write_release(folder, Release.model_validate(told)), key)
+    standing = standing_of(result, "d", Sheet(allowed_signers=allowed), home=tmp_path)
+    pooled = standing.rereads
     assert pooled is not None
     assert (pooled.read, pooled.upheld, pooled.runs) == (20, 1, 2)
     assert pooled.upper == pytest.approx(beta.ppf(0.975, 2, 19))
+    assert standing.ignored == 0
+    unknown = standing_of(result, "d", Sheet(), home=tmp_path)
+    assert (unknown.rereads, unknown.last, unknown.ignored) == (None, None, 3)
     assert standing_of(result, "d", Sheet()).rereads is None
 
 

@@ -19,12 +19,12 @@ from pytest_clinical_drift.results.releases import (
     Attempts,
     InstrumentCheck,
     LastRelease,
-    Release,
     Rereads,
     Sheet,
     made_of,
     standing_of,
 )
+from pytest_clinical_drift.results.signed import Release
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
@@ -67,7 +67,7 @@ def fullest(hazards: int) -> str:
     release = Release.model_validate({**signed, "signed_at": "2026-10-01T00:00:00Z"})
     standing = replace(
         standing_of(result, "f" * 64, Sheet(hazards=titles, intended_use="to answer patients between visits " * 8)),
-        last=LastRelease(release, "valid", dict.fromkeys(made_of(result.manifest), "e" * 64)),
+        last=LastRelease(release, dict.fromkeys(made_of(result.manifest), "e" * 64)),
         attempts=Attempts((("2026-11-18", "UNSETTLED"),) * 9, 3, 4),
         controls=InstrumentCheck(8, ("cliff",), 10),
         rereads=Rereads(40, 1, 4, 0.1),

@@ -1,0 +1,164 @@
+"""`clinical-drift verdict`: a finished run judged with what people have answered; and any record judged again."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_clinical_drift.core.words import State
+from pytest_clinical_drift.errors import InputError
+from pytest_clinical_drift.evidence.entities import load_extractor
+from pytest_clinical_drift.gate.publishing import FinishedRun
+from pytest_clinical_drift.gate.pytest_reports import Say, shown
+from pytest_clinical_drift.gate.record_check import check_deciders, check_record, day_of, is_reviewed
+from pytest_clinical_drift.gate.reopened import Reopened, open_run, reopen, rescore
+from pytest_clinical_drift.gate.set_result import SetResult
+from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
+from pytest_clinical_drift.report.headlines import next_step, run_sentence
+from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
+from pytest_clinical_drift.results.folders import REVIEWED, TRANSCRIPTS
+from pytest_clinical_drift.results.inputs import INPUTS_FILE, RunInputs, check_inputs, read_inputs
+from pytest_clinical_drift.results.models import ReviewRecord, RunResult
+from pytest_clinical_drift.results.releases import read_sheet
+from pytest_clinical_drift.results.run_log import CANARIES_FILE, LOG_FILE
+from pytest_clinical_drift.scoring.assessment import AlarmState
+from pytest_clinical_drift.scoring.scorer import Scorer
+
+REVIEWS = "reviews"
+"""Folder of a run judged with reviews that holds them, in the order in which they were given."""
+
+
+def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, say: Say) -> int:
+    """Judge a run again with what people have answered, say what changed, and end as a run would."""
+    reviews, sheet = Reviews(), read_sheet(Path.cwd())
+    for file in files:
+        reviews = read_reviews(file, known=reviews)
+    run = reopen(results)
+    collected, result = rejudge(run, reviews)
+    place = out or results / REVIEWED
+    if place.resolve() == results.resolve():
+        raise InputError(f"--out {place}: holds the run itself, which stays as it is; name another folder")
+    written = FinishedRun(collected, result).write(place, sheet, place=results)
+    keep_evidence(results, files, place)
+    before = {case.case_id: case.verdict for case in run.result.cases}
+    changed = [
+        (case.case_id, before[case.case_id], case.verdict)
+        for case in collected.cases
+        if before[case.case_id] != case.verdict
+    ]
+    headline = run_sentence(result)
+    lines = text_lines("run_lines.txt.j2", "changes", it=result.reviewed, cases=changed, headline=headline)
+    step = next_step(result, shown(written[0].parent))
+    for line in (*lines, *(f"written: {file}" for file in written), step):
+        say(line)
+    return collected.exit_code()
+
+
+def keep_evidence(results: Path, files: Sequence[Path], place: Path) -> None:
+    """Copy what the verdict follows from beside it, so that it can be judged again and signed."""
+    for name in (INPUTS_FILE, LOG_FILE, CANARIES_FILE):
+        shutil.copyfile(results / name, place / name)
+    given = [file.read_bytes() for file in files]  # they may be those that are replaced
+    for name in (TRANSCRIPTS, REVIEWS):
+        shutil.rmtree(place / name, ignore_errors=True)
+    if (results / TRANSCRIPTS).is_dir():
+        shutil.copytree(results / TRANSCRIPTS, place / TRANSCRIPTS)
+    (place / REVIEWS).mkdir()
+    for number, content in enumerate(given, start=1):
+        (place / REVIEWS / f"{number:03}.jsonl").write_bytes(content)
+
+
+def rejudge(run: Reopened, reviews: Reviews) -> tuple[SetResult, RunResult]:
+    """Check that the reviews are of this run, and judge it with them; the record says what changed."""
+    severe = {question for talk in run.conversations for question in talk.assessment.severe_questions}
+    check_reviews(reviews, run.inputs.manifest, run.questions, severe)
+    alone = 0
+    if run.inputs.thresholds.judge.dismiss_severe > 1:
+        reviews, alone = reviews.with_two_people(severe)
+    raised_before = {alarm.question for _, alarm in run.alarms if alarm.state != AlarmState.DISMISSED}
+    answered = {review.question for review in reviews.records}
+    decided = {
+        finding.question: finding.state
+        for talk in run.conversations
+        for finding in talk.heard(reviews).findings.values()
+        if finding.question in answered and finding.by_person
+    }
+    alarms = [state for question, state in decided.items() if question in raised_before]
+    others = [state for question, state in decided.items() if question not in raised_before]
+    collected, result = run.judge(reviews)
+    reviewed = ReviewRecord(
+        before=run.result.verdict,
+        after=result.verdict,
+        dismissed=alarms.count(State.DISMISSED),
+        confirmed=alarms.count(State.CONFIRMED),
+        disputed=sum(state not in (State.DISMISSED, State.CONFIRMED) for state in decided.values()),
+        cleared_read=len(others),
+        cleared_upheld=others.count(State.CONFIRMED),
+        open=sum(alarm.state == AlarmState.OPEN for scored in collected.runs for alarm in scored.alarms),
+        second_person=alone,
+        manifest=run.inputs.manifest,
+        reviewers=reviews.people_on(run.questions),
+        records=len(reviews.records),
+        last_record=reviews.records[-1].hash,
+    )
+    return collected, result.model_copy(update={"reviewed": reviewed})
+
+
+# -- a record, judged again
+
+
+def check_baseline(path: Path | None) -> None:
+    """Before the first case of a run that is compared with an earlier one."""
+    if path is not None:
+        check_file(path, "--drift-baseline")
+
+
+def check_file(path: Path, option: str = "") -> None:
+    """Judge the run of a results file, or of a folder, again; InputError where the file says otherwise.
+
+    `option` is the option that named it.
+    """
+    folder = path if path.is_dir() else path.parent
+    named = f"{option} {path}".strip()
+    if (path.is_file() and path.name != RESULTS_FILE) or not (folder / INPUTS_FILE).is_file():
+        raise InputError(
+            f"{named}: {INPUTS_FILE} and transcripts are not beside it, so that it cannot be judged again; "
+            "name the folder of the run"
+        )
+    try:
+        judged_again(folder)
+    except InputError as error:
+        raise InputError(f"{option} {error}".strip()) from None
+
+
+def judged_again(folder: Path, *, sentences: bool = False) -> RunResult:
+    """The record of a run, reviewed or not, once everything in its folder was judged again.
+
+    InputError where the results file says otherwise; `sentences`: also in the words that are only there to be read.
+    """
+    inputs, result = read_inputs(folder), read_results(folder)
+    if not is_reviewed(result):
+        now = open_run(folder, inputs, result).as_it_ended()
+    else:
+        now = _reviewed_again(folder, inputs, result)
+    check_record(folder, now, sentences=sentences)
+    return result
+
+
+def _reviewed_again(folder: Path, inputs: RunInputs, result: RunResult) -> RunResult:
+    """A run judged with reviews: first as it ended, then with the reviews beside it."""
+    deciders = replace(result.deciders, reviewers=inputs.deciders.reviewers)
+    unreviewed = result.model_copy(update={"deciders": deciders})
+    check_inputs(folder, inputs, unreviewed)
+    check_deciders(folder, inputs, unreviewed)
+    dated = inputs.model_copy(update={"today": day_of(inputs, result)})
+    scorer = Scorer(inputs.stride, load_extractor(inputs.ner))
+    run = Reopened(dated, result, tuple(rescore(folder, inputs, result, scorer)), scorer)
+    reviews = Reviews()
+    files = sorted((folder / REVIEWS).glob("*.jsonl"))
+    if not files:
+        raise InputError(f"{folder / REVIEWS}: the reviews of this run are missing")
+    for file in files:
+        reviews = read_reviews(file, known=reviews)
+    return rejudge(replace(run, result=run.as_it_ended()), reviews)[1]
