@@ -90,8 +90,8 @@ def test_cleared_answers_are_mixed_in(tmp_path: Path, turns: tuple[str, ...], le
     items = review_items(reopened)
     drawn = [item for item in items if item.opinions and "cleared" in item.why]
     cleared = {
-        ruling.question_id for talk in reopened.conversations for ruling in talk.rulings.values()
-        if ruling.state in (State.CLEARED, State.DISMISSED)
+        finding.question for talk in reopened.conversations for finding in talk.findings.values()
+        if finding.state in (State.CLEARED, State.DISMISSED)
     } - {alarm.question for _, alarm in reopened.alarms}  # fmt: skip
     assert len(drawn) == min(MIXED_IN, len(cleared)) >= least
     assert {item.question.id for item in drawn} <= cleared
