@@ -95,9 +95,15 @@ def _add_runs(add: _Add) -> None:
     last = "results whose reviews are shown after each answer (default: those of the last signed release)"
     command.path("--last", "RESULTS", last)
     command.path("--out", "FILE", "default: review.html beside the results, or cases_review.html here")
-    command = add("verdict", "judge a run again, with reviews and without a model", "gate.reviewed:judge_with_reviews")
+    command = add("verdict", "judge a run again, with reviews and without a model", "gate.reviewed:judge_record")
     command.path("results", "RESULTS", "the results folder of a run")
-    command.path("--reviews", "FILE", "reviews.jsonl; may be repeated", action="append", required=True, dest="files")
+    command.path(
+        "--reviews",
+        "FILE",
+        "reviews.jsonl; may be repeated; without it the record as it is",
+        action="append",
+        dest="files",
+    )
     command.path("--out", "DIR", "default: the folder reviewed/ beside the results")
     junit = "write a junit file of the merged run"
     command = add("merge", "one run out of its shards: verdict, reports and exit code", "gate.merging:merge")

@@ -6,6 +6,7 @@ from typing import Any
 
 from pytest_clinical_drift.core.findings import FindingKey
 from pytest_clinical_drift.core.words import Why
+from pytest_clinical_drift.errors import Failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +38,19 @@ class Answer:
     """It failed before it was sent."""
     tokens: tuple[int, int] | None = None
     """Of the prompt and of the answer, all attempts together; None where they were not counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What was measured on a conversation and follows neither from its transcript nor from answers about it."""
+
+    alignment: float | None = None
+    """Session goal alignment."""
+    alignment_reason: str = ""
+    """Why it was not evaluated."""
+    replies_reused: int = 0
+    notes: tuple[str, ...] = ()
+    scores: tuple[tuple[str, float | None], ...] = ()
+    """Of the project's own scorers, and the means of PDSQI-9."""
+    failure: Failure | None = None
+    """Why the conversation is incomplete."""

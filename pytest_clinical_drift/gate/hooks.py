@@ -276,7 +276,7 @@ class ActivePlugin(GroupsPlugin):
             self._closing_remarks.append(remark)
         try:
             if self._finished is not None:
-                logs = logs_of({key: judged for key, judged in self.run.judged.items() if key[0] in transcripts})
+                logs = logs_of(self.run.judged, self.collected.runs)
                 judging = JudgingRecord.of(self.run.session)
                 self._written = self._finished.publish(self.run.folder, self.run.sheet, logs, judging)
             else:

@@ -17,7 +17,7 @@ from pytest_clinical_drift.results.folders import TRANSCRIPTS, RunFolder, check_
 from pytest_clinical_drift.results.manifest import JudgeRecord, Manifest, TokenCounts
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import read_sheet
-from pytest_clinical_drift.results.run_log import read_log
+from pytest_clinical_drift.results.run_log import ConversationLog, logs_of, read_log
 from pytest_clinical_drift.results.shards import ShardRun, Shards, find_shards
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
@@ -40,8 +40,7 @@ def merge(folders: Sequence[Path], out: Path, junit: Path | None, say: Say) -> i
     for run in shards.used:
         if (run.folder / TRANSCRIPTS).is_dir():
             shutil.copytree(run.folder / TRANSCRIPTS, folder.transcripts, dirs_exist_ok=True)
-    logs = [log for run in shards.used for log in read_log(run.folder).values()]
-    logs.sort(key=lambda log: log.group)
+    logs = merged_logs(shards, collected)
     written = finished.publish(folder, sheet, logs, shards.used[0].inputs.judging)
     if junit is not None:
         write_run_junit(junit, finished)
@@ -49,6 +48,13 @@ def merge(folders: Sequence[Path], out: Path, junit: Path | None, say: Say) -> i
     for line in finished.summary(written, shutil.get_terminal_size().columns, merged=True):
         say(line)
     return collected.exit_code()
+
+
+def merged_logs(shards: Shards, collected: SetResult) -> list[ConversationLog]:
+    """The union of the shards' logs, with a line for each conversation that none of them has."""
+    known = {group: log for run in shards.used for group, log in read_log(run.folder).items()}
+    lacking = [run for run in collected.runs if (run.case_id, run.repeat) not in known]
+    return sorted([*known.values(), *logs_of({}, lacking)], key=lambda log: log.group)
 
 
 def checked_transcripts(shards: Shards) -> dict[str, list[Transcript]]:

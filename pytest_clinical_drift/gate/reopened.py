@@ -4,7 +4,7 @@ A results file that says otherwise is refused.
 """
 
 import dataclasses
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,12 +23,11 @@ from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.folders import TRANSCRIPTS, regular_files
 from pytest_clinical_drift.results.inputs import RunInputs, check_inputs, read_inputs
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.results.run_log import LOG_FILE, ConversationLog, log_of, read_log
+from pytest_clinical_drift.results.run_log import LOG_FILE, ConversationLog, asked_in, read_log
 from pytest_clinical_drift.scoring.assessment import Alarm, CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.subjects.replay import ReplaySubject
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.reasons import ReasonCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +38,9 @@ class Conversation:
     transcript: Transcript
     judged: JudgedConversation | None
     """As the run ended; None where nothing was judged."""
+    log: ConversationLog
     assessment: CaseAssessment
-    """As the results file has it, and as it follows from the rest."""
+    """As it follows from transcript and log."""
 
     @property
     def findings(self) -> Mapping[FindingKey, Finding]:
@@ -51,17 +51,16 @@ class Conversation:
         """Everything that was asked about it."""
         return tuple(self.judged.judgement.questions.values()) if self.judged else ()
 
-    def heard(self, reviews: Reviews) -> "Conversation":
-        """The same once people were heard, not scored anew yet."""
-        return replace(self, judged=with_reviews(self.judged, reviews) if self.judged else None)
+    def heard(self, reviews: Reviews) -> JudgedConversation | None:
+        """What was made of it once people were heard, not scored anew yet."""
+        return with_reviews(self.judged, reviews) if self.judged else None
 
 
 @dataclass(frozen=True, slots=True)
-class Reopened:
-    """Everything a results folder holds."""
+class Record:
+    """Everything that a verdict follows from, read from the folder of a run."""
 
     inputs: RunInputs
-    result: RunResult
     conversations: tuple[Conversation, ...]
     scorer: Scorer
 
@@ -74,117 +73,143 @@ class Reopened:
         """All alarms, as the run ended."""
         return [(talk, alarm) for talk in self.conversations for alarm in talk.assessment.alarms]
 
-    def judge(self, reviews: Reviews) -> tuple[SetResult, RunResult]:
-        """The cases and the set, judged with what people have answered since."""
-        deciders = self.inputs.deciders
-        collected = SetResult(self.inputs)
-        for talks in self._by_case():
-            scored = [_score(self.scorer, talk.heard(reviews), deciders.deciding) for talk in talks]
-            collected.add(self.inputs.judge_case(scored, deciders.deciding), [talk.transcript for talk in talks])
-        reviewers = dict.fromkeys((*deciders.reviewers, *reviews.people_on(self.questions)))
-        named = replace(deciders, reviewers=tuple(reviewers))
-        return collected, collected.judge(named, self.result.manifest, missing_shards=_missing_shards(self.result))
+    @property
+    def by_case(self) -> list[list[Conversation]]:
+        """The conversations of each case, by repeat."""
+        cases: dict[str, list[Conversation]] = {}
+        for talk in self.conversations:
+            cases.setdefault(talk.case.id, []).append(talk)
+        return [sorted(talks, key=lambda talk: talk.transcript.repeat) for talks in cases.values()]
 
-    def as_it_ended(self) -> RunResult:
-        """The record of the run without further reviews, judged again as of its day."""
-        inputs = self.inputs.model_copy(update={"today": day_of(self.inputs, self.result)})
-        collected = SetResult(inputs)
-        for talks in self._by_case():
-            collected.add(inputs.judge_case([talk.assessment for talk in talks], inputs.deciders.deciding))
-        given = self.result.reviewed
-        return collected.judge(
-            inputs.deciders,
-            self.result.manifest,
-            reviews=given.records if given is not None and given.before is None else None,
-            missing_shards=_missing_shards(self.result),
+    def scored_after(self, talk: Conversation, reviews: Reviews) -> CaseAssessment:
+        """A conversation scored anew once people were heard."""
+        return _score(
+            self.scorer,
+            talk.case,
+            talk.transcript,
+            talk.log,
+            judged=talk.heard(reviews),
+            deciding=self.inputs.deciders.deciding,
         )
 
-    def _by_case(self) -> Iterator[list[Conversation]]:
-        by_case: dict[str, list[Conversation]] = {}
-        for talk in self.conversations:
-            by_case.setdefault(talk.case.id, []).append(talk)
-        for talks in by_case.values():
-            yield sorted(talks, key=lambda talk: talk.transcript.repeat)
+
+def judge(record: Record, reviews: Reviews | None = None) -> tuple[SetResult, RunResult]:
+    """The verdict that follows from a record, with what people have answered since; pure."""
+    inputs = record.inputs
+    deciders = inputs.deciders
+    collected = SetResult(inputs)
+    for talks in record.by_case:
+        scored = [talk.assessment for talk in talks]
+        if reviews is not None:
+            scored = [record.scored_after(talk, reviews) for talk in talks]
+        collected.add(inputs.judge_case(scored, deciders.deciding), [talk.transcript for talk in talks])
+    given: int | None = len(inputs.judging.reviews) or None
+    if reviews is not None:
+        given = None
+        named = dict.fromkeys((*deciders.reviewers, *reviews.people_on(record.questions)))
+        deciders = replace(deciders, reviewers=tuple(named))
+    result = collected.judge(deciders, inputs.manifest, reviews=given, missing_shards=inputs.missing_shards)
+    return collected, result
 
 
-def _missing_shards(result: RunResult) -> tuple[str, ...]:
-    """What a merge lacked, which only the merge knows."""
-    told = [why.values.get("shards") for why in result.reasons if why.code is ReasonCode.SHARDS_MISSING]
-    return tuple(str(shard) for shards in told if isinstance(shards, list) for shard in shards)
-
-
-def reopen(folder: Path) -> Reopened:
+def reopen(folder: Path) -> tuple[Record, RunResult]:
     """Open the folder of a finished run for reviews; InputError in one sentence where that is not possible."""
     if not folder.is_dir():
         raise InputError(f"{folder}: not a results folder")
-    inputs, result = read_inputs(folder), read_results(folder)
+    inputs = read_inputs(folder)
+    result = read_results(folder)
     if is_reviewed(result):
         raise InputError(f"{folder}: was judged with reviews; name the folder of the run itself")
-    return open_run(folder, inputs, result)
+    return open_run(folder, inputs, result), result
 
 
-def open_run(folder: Path, inputs: RunInputs, result: RunResult) -> Reopened:
-    """A run, scored and judged again; InputError where its results file says otherwise."""
+def open_run(folder: Path, inputs: RunInputs, result: RunResult) -> Record:
+    """The record of a run; InputError where its results file says otherwise."""
     check_inputs(folder, inputs, result)
     check_deciders(folder, inputs, result)
-    scorer = Scorer(inputs.stride, load_extractor(inputs.ner))
-    run = Reopened(inputs, result, tuple(rescore(folder, inputs, result, scorer)), scorer)
-    check_record(folder, run.as_it_ended())
-    return run
+    record = checked_record(folder, inputs, result)
+    _, now = judge(dated(record, result))
+    check_record(folder, now)
+    return record
 
 
-def rescore(folder: Path, inputs: RunInputs, result: RunResult, scorer: Scorer) -> Iterator[Conversation]:
-    """Every conversation of the results, judged anew; InputError where the results file says something else of one.
+def dated(record: Record, result: RunResult) -> Record:
+    """A record as of the day of its verdict, on which waivers may have held that have expired since."""
+    return replace(record, inputs=record.inputs.model_copy(update={"today": day_of(record.inputs, result)}))
 
-    Of a run judged with reviews each is as the run ended, before them.
+
+def checked_record(folder: Path, inputs: RunInputs, result: RunResult) -> Record:
+    """The record of a run; InputError where the results file says something else of a conversation.
+
+    Of a run judged with reviews each conversation is as the run ended, before them.
     """
     check_conversations(folder, inputs, result)
+    record = read_run(folder, inputs)
     known = {(run.case_id, run.repeat): run for run in result.runs}
-    held = {case_id for case_id, _ in known}
-    cases = {case.id: case for case in inputs.cases if case.id in held}
-    logs = read_log(folder)
-    method = inputs.method()
-    for transcript in _transcripts(folder, inputs, list(cases.values())):
-        key = (transcript.case_id, transcript.repeat)
-        then = known.pop(key, None)
-        case = cases[transcript.case_id]
+    for talk in record.conversations:
+        then = known.pop(talk.log.group, None)
         if then is None:
-            continue  # of a case that was stopped
-        if key not in logs and then.failure is None:
-            raise InputError(f"{folder}: {case.id} has no entries in {LOG_FILE}")
+            raise InputError(f"{folder / LOG_FILE}: holds {talk.case.id}, which the results file does not")
+        differs = _first_field(talk.assessment, then)
+        if differs and not is_reviewed(result):
+            raise InputError(
+                f"{folder / RESULTS_FILE}: the scores of {then.case_id} do not follow from its transcript and "
+                f"{LOG_FILE} ({differs} differ; one of them was changed, or is of another version of this package); "
+                "run again with --model replay:… on the transcripts"
+            )
+    if known:
+        missing = ", ".join(sorted({case_id for case_id, _ in known}))
+        raise InputError(f"{folder}: conversations of the results are not in {LOG_FILE} ({missing})")
+    return record
+
+
+def read_run(folder: Path, inputs: RunInputs) -> Record:
+    """The record of a run, from `run.json`, log and transcripts alone."""
+    scorer = Scorer(inputs.stride, load_extractor(inputs.ner))
+    logs = read_log(folder)
+    cases = {case.id: case for case in inputs.cases}
+    unknown = [case_id for case_id, _ in logs if case_id not in cases]
+    if unknown:
+        raise InputError(f"{folder / LOG_FILE}: holds {unknown[0]}, which is no case of this run")
+    method = inputs.method()
+    conversations = []
+    for transcript in _transcripts(folder, inputs, [cases[name] for name in {name: None for name, _ in logs}]):
+        log = logs.pop((transcript.case_id, transcript.repeat), None)
+        if log is None:
+            continue  # a repeat of a case that was stopped
+        case = cases[transcript.case_id]
         try:
-            talk = Conversation(case, transcript, None, then)
-            if key in logs:
-                talk = replace(talk, judged=_judge_again(folder, talk, logs[key], inputs, method, scorer))
-            now = _score(scorer, talk, inputs.deciders.deciding)
-            agree = scores_agree(now, then)
-            talk = replace(talk, assessment=now)
+            judged = None
+            if log.judged:
+                judged = _judge_again(folder, case, transcript, log, inputs=inputs, method=method, scorer=scorer)
+            scored = _score(scorer, case, transcript, log, judged=judged, deciding=inputs.deciders.deciding)
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration) as error:
             # answers on a fact, turn or kind that does not exist fail in all sorts of ways
             raise InputError(
                 f"{folder / LOG_FILE}: the answers on {case.id} do not fit the conversation; it was changed "
                 f"({type(error).__name__})"
             ) from None
-        if not agree and not is_reviewed(result):
-            why = f"{_first_field(now, then)} differ; one of them was changed, or is of another version of this package"
-            raise InputError(
-                f"{folder / RESULTS_FILE}: the scores of {then.case_id} do not follow from its transcript and "
-                f"{LOG_FILE} ({why}); run again with --model replay:… on the transcripts"
-            )
-        yield talk
-    if known:
-        missing = ", ".join(sorted({case_id for case_id, _ in known}))
-        raise InputError(f"{folder}: conversations of the results have no transcript ({missing})")
+        conversations.append(Conversation(case, transcript, judged, log, scored))
+    if logs:
+        missing = ", ".join(sorted({case_id for case_id, _ in logs}))
+        raise InputError(f"{folder}: conversations of {LOG_FILE} have no transcript ({missing})")
+    return Record(inputs, tuple(conversations), scorer)
 
 
 def _judge_again(
-    folder: Path, talk: Conversation, log: ConversationLog, inputs: RunInputs, method: Method, scorer: Scorer
+    folder: Path,
+    case: Case,
+    transcript: Transcript,
+    log: ConversationLog,
+    *,
+    inputs: RunInputs,
+    method: Method,
+    scorer: Scorer,
 ) -> JudgedConversation:
     """A conversation judged by the answers of its log, and by the reviews that the run was given."""
-    case = talk.case
-    rules = scorer.find(case, talk.transcript)
-    judged = judge_again(case, talk.transcript, rules, method, (*log.answers, *log.canaries))
-    if log_of(log.group, judged).asked != log.asked:
+    rules = scorer.find(case, transcript)
+    judged = judge_again(case, transcript, rules, method, (*log.answers, *log.canaries))
+    if asked_in(judged) != log.asked:
         raise InputError(
             f"{folder / LOG_FILE}: the questions on {case.id} do not follow from its transcript and the answers (one "
             "of them was changed, or another version of this package wrote them); run again with --model replay:… on "
@@ -193,7 +218,7 @@ def _judge_again(
     reviews = Reviews(inputs.judging.reviews)
     if not reviews.records:
         return judged
-    unreviewed = scorer.score(case, talk.transcript, judged, method.known.deciding)
+    unreviewed = scorer.score(case, transcript, judged, method.known.deciding)
     people = inputs.thresholds.judge.dismiss_severe
     return heard(judged, reviews, unreviewed.severe_questions, people_to_dismiss=people)
 
@@ -222,32 +247,36 @@ def check_conversations(folder: Path, inputs: RunInputs, result: RunResult) -> N
 
 
 def scores_agree(now: CaseAssessment, then: CaseAssessment) -> bool:
-    """Whether a conversation gives what was recorded of it; of one that is INCOMPLETE only the run knows the cause."""
+    """Whether a conversation gives what was recorded of it."""
     return _first_field(now, then) == ""
 
 
 def _first_field(now: CaseAssessment, then: CaseAssessment) -> str:
-    """The first field of two assessments that differs; empty where none does."""
-    if now.failure is not None and then.failure is not None:
-        now = replace(now, failure=then.failure, incomplete=then.incomplete)
+    """The first field of two assessments that differs; empty where none does. Wall time is not kept."""
+    now = replace(now, generation_seconds=then.generation_seconds)
     names = [field.name for field in dataclasses.fields(now)]
     return next((name for name in names if getattr(now, name) != getattr(then, name)), "")
 
 
-def _score(scorer: Scorer, talk: Conversation, deciding: Collection[str]) -> CaseAssessment:
-    """Scored anew; what no answer touches and a transcript does not hold is taken over as it was recorded."""
-    then = talk.assessment
-    scored = scorer.score(talk.case, talk.transcript, talk.judged, frozenset(deciding))
-    if scored.failure is not None and then.failure is not None:
-        scored = replace(scored, failure=then.failure, incomplete=then.incomplete)
+def _score(
+    scorer: Scorer,
+    case: Case,
+    transcript: Transcript,
+    log: ConversationLog,
+    *,
+    judged: JudgedConversation | None,
+    deciding: Collection[str],
+) -> CaseAssessment:
+    """Scored anew; what a transcript does not hold is taken from the log."""
+    measured = log.measured
     return replace(
-        scored,
-        alignment=then.alignment,
-        alignment_reason=then.alignment_reason,
-        replies_reused=then.replies_reused,
-        generation_seconds=then.generation_seconds,
-        notes=then.notes,
-        requests=then.requests,
-        pdsqi=then.pdsqi,
-        scores=then.scores,
+        scorer.score(case, transcript, judged, frozenset(deciding)),
+        alignment=measured.alignment,
+        alignment_reason=measured.alignment_reason,
+        replies_reused=measured.replies_reused,
+        generation_seconds=None,
+        notes=measured.notes,
+        scores=measured.scores,
+        failure=measured.failure,
+        incomplete=str(measured.failure) if measured.failure is not None else None,
     )

@@ -5,13 +5,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pytest_clinical_drift.core.findings import Finding
 from pytest_clinical_drift.core.words import State
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.evidence.entities import load_extractor
 from pytest_clinical_drift.gate.publishing import FinishedRun
 from pytest_clinical_drift.gate.pytest_reports import Say, shown
-from pytest_clinical_drift.gate.record_check import check_deciders, check_record, day_of, is_reviewed
-from pytest_clinical_drift.gate.reopened import Reopened, open_run, reopen, rescore
+from pytest_clinical_drift.gate.record_check import check_deciders, check_record, is_reviewed
+from pytest_clinical_drift.gate.reopened import (
+    Conversation,
+    Record,
+    checked_record,
+    dated,
+    judge,
+    open_run,
+    read_run,
+    reopen,
+)
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
 from pytest_clinical_drift.report.headlines import next_step, run_sentence
@@ -23,10 +32,26 @@ from pytest_clinical_drift.results.models import ReviewRecord, RunResult
 from pytest_clinical_drift.results.releases import read_sheet
 from pytest_clinical_drift.results.run_log import CANARIES_FILE, LOG_FILE
 from pytest_clinical_drift.scoring.assessment import AlarmState
-from pytest_clinical_drift.scoring.scorer import Scorer
 
 REVIEWS = "reviews"
 """Folder of a run judged with reviews that holds them, in the order in which they were given."""
+
+
+def judge_record(results: Path, files: Sequence[Path] | None, out: Path | None, say: Say) -> int:
+    """Judge a run again from its folder, with what people have answered since, and end as a run would."""
+    if files:
+        return judge_with_reviews(results, files, out, say)
+    if (results / RESULTS_FILE).exists():
+        result = judged_again(results)
+        say(f"{results / RESULTS_FILE}: follows from {INPUTS_FILE}, {LOG_FILE} and transcripts")
+        say(run_sentence(result))
+        return judge(read_run(results, read_inputs(results)))[0].exit_code() if not is_reviewed(result) else 0
+    record = read_run(results, read_inputs(results))
+    collected, result = judge(record)
+    for file in FinishedRun(collected, result).write(out or results, read_sheet(Path.cwd()), place=results):
+        say(f"written: {file}")
+    say(run_sentence(result))
+    return collected.exit_code()
 
 
 def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, say: Say) -> int:
@@ -34,14 +59,14 @@ def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, s
     reviews, sheet = Reviews(), read_sheet(Path.cwd())
     for file in files:
         reviews = read_reviews(file, known=reviews)
-    run = reopen(results)
-    collected, result = rejudge(run, reviews)
+    record, before_reviews = reopen(results)
+    collected, result = rejudge(record, before_reviews, reviews)
     place = out or results / REVIEWED
     if place.resolve() == results.resolve():
         raise InputError(f"--out {place}: holds the run itself, which stays as it is; name another folder")
     written = FinishedRun(collected, result).write(place, sheet, place=results)
     keep_evidence(results, files, place)
-    before = {case.case_id: case.verdict for case in run.result.cases}
+    before = {case.case_id: case.verdict for case in before_reviews.cases}
     changed = [
         (case.case_id, before[case.case_id], case.verdict)
         for case in collected.cases
@@ -69,10 +94,16 @@ def keep_evidence(results: Path, files: Sequence[Path], place: Path) -> None:
         (place / REVIEWS / f"{number:03}.jsonl").write_bytes(content)
 
 
-def rejudge(run: Reopened, reviews: Reviews) -> tuple[SetResult, RunResult]:
+def findings_after(talk: Conversation, reviews: Reviews) -> Sequence[Finding]:
+    """The findings of a conversation once people were heard."""
+    judged = talk.heard(reviews)
+    return tuple(judged.judgement.findings.values()) if judged is not None else ()
+
+
+def rejudge(run: Record, then: RunResult, reviews: Reviews) -> tuple[SetResult, RunResult]:
     """Check that the reviews are of this run, and judge it with them; the record says what changed."""
     severe = {question for talk in run.conversations for question in talk.assessment.severe_questions}
-    check_reviews(reviews, run.inputs.manifest, run.questions, severe)
+    check_reviews(reviews, run.inputs.name, run.questions, severe)
     alone = 0
     if run.inputs.thresholds.judge.dismiss_severe > 1:
         reviews, alone = reviews.with_two_people(severe)
@@ -81,14 +112,14 @@ def rejudge(run: Reopened, reviews: Reviews) -> tuple[SetResult, RunResult]:
     decided = {
         finding.question: finding.state
         for talk in run.conversations
-        for finding in talk.heard(reviews).findings.values()
+        for finding in findings_after(talk, reviews)
         if finding.question in answered and finding.by_person
     }
     alarms = [state for question, state in decided.items() if question in raised_before]
     others = [state for question, state in decided.items() if question not in raised_before]
-    collected, result = run.judge(reviews)
+    collected, result = judge(run, reviews)
     reviewed = ReviewRecord(
-        before=run.result.verdict,
+        before=then.verdict,
         after=result.verdict,
         dismissed=alarms.count(State.DISMISSED),
         confirmed=alarms.count(State.CONFIRMED),
@@ -97,7 +128,7 @@ def rejudge(run: Reopened, reviews: Reviews) -> tuple[SetResult, RunResult]:
         cleared_upheld=others.count(State.CONFIRMED),
         open=sum(alarm.state == AlarmState.OPEN for scored in collected.runs for alarm in scored.alarms),
         second_person=alone,
-        manifest=run.inputs.manifest,
+        manifest=run.inputs.name,
         reviewers=reviews.people_on(run.questions),
         records=len(reviews.records),
         last_record=reviews.records[-1].hash,
@@ -139,7 +170,7 @@ def judged_again(folder: Path, *, sentences: bool = False) -> RunResult:
     """
     inputs, result = read_inputs(folder), read_results(folder)
     if not is_reviewed(result):
-        now = open_run(folder, inputs, result).as_it_ended()
+        _, now = judge(dated(open_run(folder, inputs, result), result))
     else:
         now = _reviewed_again(folder, inputs, result)
     check_record(folder, now, sentences=sentences)
@@ -152,13 +183,12 @@ def _reviewed_again(folder: Path, inputs: RunInputs, result: RunResult) -> RunRe
     unreviewed = result.model_copy(update={"deciders": deciders})
     check_inputs(folder, inputs, unreviewed)
     check_deciders(folder, inputs, unreviewed)
-    dated = inputs.model_copy(update={"today": day_of(inputs, result)})
-    scorer = Scorer(inputs.stride, load_extractor(inputs.ner))
-    run = Reopened(dated, result, tuple(rescore(folder, inputs, result, scorer)), scorer)
+    record = dated(checked_record(folder, inputs, result), result)
     reviews = Reviews()
     files = sorted((folder / REVIEWS).glob("*.jsonl"))
     if not files:
         raise InputError(f"{folder / REVIEWS}: the reviews of this run are missing")
     for file in files:
         reviews = read_reviews(file, known=reviews)
-    return rejudge(replace(run, result=run.as_it_ended()), reviews)[1]
+    _, as_it_ended = judge(record)
+    return rejudge(record, as_it_ended, reviews)[1]

@@ -23,7 +23,7 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.findings import visible
 from pytest_clinical_drift.gate.ledger import ledger_above
 from pytest_clinical_drift.gate.pytest_reports import Say, shown
-from pytest_clinical_drift.gate.reopened import Conversation, Reopened, reopen
+from pytest_clinical_drift.gate.reopened import Conversation, Record, reopen
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import record_of
 from pytest_clinical_drift.report import review_page
@@ -81,12 +81,12 @@ _Row = list[_Asked]
 """One fact on turns in a row; anything else alone."""
 
 
-def review_items(run: Reopened, last: Known | None = None) -> list[review_page.ReviewItem]:
+def review_items(run: Record, last: Known | None = None) -> list[review_page.ReviewItem]:
     """Everything that no person has settled yet: one screen per text, the worst first.
 
     A fact on turns in a row is shown with one of its texts, so that as few texts as possible have to be read.
     """
-    draw = random.Random(run.inputs.manifest)
+    draw = random.Random(run.inputs.name)
     # questions on one fact of one conversation are read together
     rows = in_a_row(
         _alarmed(run),
@@ -144,7 +144,7 @@ def decisions_in(result: RunResult) -> dict[tuple[str, str], list[Opinion]]:
     return known
 
 
-def _alarmed(run: Reopened) -> list[_Asked]:
+def _alarmed(run: Record) -> list[_Asked]:
     """Each question once, though several alarms may hang on it."""
     hanging: dict[str, list[tuple[Conversation, Alarm]]] = {}
     for talk, alarm in run.alarms:
@@ -154,7 +154,7 @@ def _alarmed(run: Reopened) -> list[_Asked]:
     return [_Asked(on[0][0], known[q], tuple(alarm for _, alarm in on)) for q, on in hanging.items() if q in known]
 
 
-def _cleared(run: Reopened, draw: random.Random) -> list[_Asked]:
+def _cleared(run: Record, draw: random.Random) -> list[_Asked]:
     waiting = {alarm.question for _, alarm in run.alarms if alarm.state != AlarmState.DISMISSED}
     candidates = {
         question.id: _Asked(talk, question, ())
@@ -224,7 +224,8 @@ def review(
         raise InputError("review: name the results folder of a run, or cases with --cases PATH")
     if split < 1:
         raise InputError(f"--split must be at least 1, found {split}")
-    run, place = reopen(results), out or results / review_page.FILE_NAME
+    run, result = reopen(results)
+    place = out or results / review_page.FILE_NAME
     if last is None and (home := ledger_above(results / review_page.FILE_NAME)) is not None:
         known = releases_below(home, read_sheet(Path.cwd()).allowed_signers)
         newest = newest_release(known.valid, record_hash(results))
@@ -233,19 +234,21 @@ def review(
     if not items:
         say("there is nothing to review: no alarm is open or confirmed, and no judge has cleared anything")
         return 0
-    for line in review_bound(run.result, run.inputs.thresholds):
+    about = {"manifest": run.inputs.name, "slug": run.inputs.slug, "headline": run_headline(result), "part": ""}
+    for line in review_bound(result, run.inputs.thresholds):
         say(line)
     for number, part in enumerate(split_items(items, split), start=1):
         if split == 1:
-            _write_part(run, part, place, "", say)
+            _write_part(part, place, about, say)
         else:
-            _write_part(run, part, place.with_stem(f"{place.stem}-{number}"), f"part {number} of {split}", say)
+            name = f"part {number} of {split}"
+            _write_part(part, place.with_stem(f"{place.stem}-{number}"), {**about, "part": name}, say)
     for line in text_lines("run_lines.txt.j2", "after_review", place=shown(results), parts=split):
         say(line)
     return 0
 
 
-def _write_part(run: Reopened, items: Sequence[review_page.ReviewItem], file: Path, name: str, say: Say) -> None:
+def _write_part(items: Sequence[review_page.ReviewItem], file: Path, about: Mapping[str, str], say: Say) -> None:
     """The page, and for a large one the texts of each case in a folder beside it."""
     texts = file.with_name(f"{file.stem}_texts")
     shutil.rmtree(texts, ignore_errors=True)  # of a page that was written here before
@@ -254,8 +257,7 @@ def _write_part(run: Reopened, items: Sequence[review_page.ReviewItem], file: Pa
         texts.mkdir(parents=True)
         for script_name, script in review_page.render_texts(items):
             (texts / script_name).write_text(script, encoding="utf-8")
-    about = {"manifest": run.inputs.manifest, "slug": run.inputs.slug, "headline": run_headline(run.result)}
-    page = review_page.render_review(items, **about, part=name, beside=beside)
+    page = review_page.render_review(items, **about, beside=beside)
     findings = counted(sum(item.lead for item in items), "finding")
     say(f"{findings} on {counted(len({item.screen for item in items}), 'screen')}, {counted(len(items), 'question')}")
     say(f"written: {write_atomically(file, page)}")

@@ -25,7 +25,7 @@ from pytest_clinical_drift.results.manifest import Manifest
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
-from pytest_clinical_drift.verdict.reasons import Reason, Verdict
+from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.values import CaseResult, Deciders, fails_run
 
@@ -116,10 +116,17 @@ class RunInputs(GateInputs):
     """The inputs of a finished run."""
 
     schema_version: Literal[6] = INPUTS_VERSION
-    manifest: str
-    """Hash of the results file's manifest."""
+    manifest: Manifest
+    """As the results file has it."""
     deciders: Deciders
     judging: JudgingRecord
+    missing_shards: tuple[str, ...] = ()
+    """What a merge lacked, in sentences."""
+
+    @property
+    def name(self) -> str:
+        """Hash of the manifest, which every review of the run carries."""
+        return manifest_hash(self.manifest)
 
     def method(self) -> Method:
         """How its conversations were judged."""
@@ -150,7 +157,7 @@ def options_hash(gate: GateInputs, window: int) -> str:
 def check_inputs(folder: Path, inputs: RunInputs, result: RunResult) -> None:
     """InputError where a folder's results and `run.json` are not of one run, or were changed."""
     manifest, hashes, both = result.manifest, result.manifest.hashes, f"{folder}: its results and its run.json"
-    if inputs.manifest != manifest_hash(manifest):
+    if inputs.name != manifest_hash(manifest):
         raise InputError(f"{both} belong to different runs, or one of them was changed")
     if hash_cases(inputs.cases) != hashes.cases or inputs.thresholds.fingerprint() != hashes.thresholds:
         raise InputError(f"{folder}: the cases or thresholds in run.json are not those of the run")
@@ -164,10 +171,21 @@ def check_inputs(folder: Path, inputs: RunInputs, result: RunResult) -> None:
 
 def write_inputs(folder: Path, gate: GateInputs, result: RunResult, judging: JudgingRecord) -> Path:
     """Write `run.json` beside the results."""
-    known = {name: getattr(gate, name) for name in GateInputs.model_fields}
-    inputs = RunInputs(**known, manifest=manifest_hash(result.manifest), deciders=result.deciders, judging=judging)
+    inputs = RunInputs(
+        **{name: getattr(gate, name) for name in GateInputs.model_fields},
+        manifest=result.manifest,
+        deciders=result.deciders,
+        judging=judging,
+        missing_shards=missing_shards(result),
+    )
     plain = inputs.model_dump(mode="json", by_alias=True)
     return write_atomically(folder / INPUTS_FILE, json.dumps(plain, ensure_ascii=True) + "\n")
+
+
+def missing_shards(result: RunResult) -> tuple[str, ...]:
+    """What a merge lacked, which only the merge knows."""
+    lists = [why.values.get("shards") for why in result.reasons if why.code is ReasonCode.SHARDS_MISSING]
+    return tuple(str(shard) for shards in lists if isinstance(shards, list) for shard in shards)
 
 
 def read_inputs(folder: Path) -> RunInputs:

@@ -8,7 +8,7 @@ the transcripts and `run.json` everything that a verdict says follows from it.
 import dataclasses
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +17,19 @@ from pydantic import TypeAdapter, ValidationError
 from pytest_clinical_drift.cases.faults import first_fault
 from pytest_clinical_drift.core.files import write_atomically
 from pytest_clinical_drift.core.findings import FindingKey
-from pytest_clinical_drift.core.log import Answer, Asked
+from pytest_clinical_drift.core.log import Answer, Asked, Measurement
 from pytest_clinical_drift.core.parsing import JSONFault, parse_json
 from pytest_clinical_drift.core.words import Why
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.for_reviewers import JudgedConversation
+from pytest_clinical_drift.scoring.assessment import CaseAssessment
 
 LOG_FILE = "log.jsonl"
 CANARIES_FILE = "canaries.jsonl"
 Group = tuple[str, int]
 """A case and its repeat."""
 _ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
+_MEASUREMENT: TypeAdapter[Measurement] = TypeAdapter(Measurement)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,26 +41,45 @@ class ConversationLog:
     asked: tuple[Asked, ...] = ()
     answers: tuple[Answer, ...] = ()
     canaries: tuple[Answer, ...] = ()
+    measured: Measurement = field(default_factory=Measurement)
+    judged: bool = True
+    """False where the conversation was stopped before anything was made of it."""
 
     @property
     def group(self) -> Group:
         return self.case_id, self.repeat
 
 
-def log_of(group: Group, judged: JudgedConversation) -> ConversationLog:
-    """What a run keeps of a judged conversation."""
-    case_id, repeat = group
-    asked = tuple(
+def log_of(judged: JudgedConversation | None, scored: CaseAssessment) -> ConversationLog:
+    """What a run keeps of a conversation."""
+    measured = Measurement(
+        alignment=scored.alignment,
+        alignment_reason=scored.alignment_reason,
+        replies_reused=scored.replies_reused,
+        notes=scored.notes,
+        scores=scored.scores,
+        failure=scored.failure,
+    )
+    if judged is None:
+        return ConversationLog(scored.case_id, scored.repeat, measured=measured, judged=False)
+    return ConversationLog(
+        scored.case_id, scored.repeat, asked_in(judged), judged.answers, judged.canary_answers, measured
+    )
+
+
+def asked_in(judged: JudgedConversation) -> tuple[Asked, ...]:
+    """What was asked in a conversation, and why."""
+    return tuple(
         Asked(finding.key, finding.why, finding.question)
         for finding in judged.judgement.findings.values()
         if finding.why is not None
     )
-    return ConversationLog(case_id, repeat, asked, judged.answers, judged.canary_answers)
 
 
-def logs_of(judged: Mapping[Group, JudgedConversation]) -> list[ConversationLog]:
+def logs_of(judged: Mapping[Group, JudgedConversation], scored: Iterable[CaseAssessment]) -> list[ConversationLog]:
     """The log of a run, by case and repeat."""
-    return [log_of(group, judged[group]) for group in sorted(judged)]
+    logs = [log_of(judged.get((one.case_id, one.repeat)), one) for one in scored]
+    return sorted(logs, key=lambda log: log.group)
 
 
 def write_log(folder: Path, logs: Iterable[ConversationLog]) -> None:
@@ -66,8 +87,9 @@ def write_log(folder: Path, logs: Iterable[ConversationLog]) -> None:
     lines: list[str] = []
     canaries: list[str] = []
     for log in logs:
-        opening = _line("conversation", {"case_id": log.case_id, "repeat": log.repeat})
+        opening = _opening(log)
         lines.append(opening)
+        lines.append(_line("measured", _MEASUREMENT.dump_python(log.measured, mode="json", exclude_defaults=True)))
         lines += [_asked_line(asked) for asked in log.asked]
         lines += [_answer_line(answer) for answer in log.answers]
         if log.canaries:
@@ -96,6 +118,10 @@ def _line(entry: str, content: Mapping[str, Any]) -> str:
     return json.dumps({"entry": entry, **content}, ensure_ascii=True) + "\n"
 
 
+def _opening(log: ConversationLog) -> str:
+    return _line("conversation", {"case_id": log.case_id, "repeat": log.repeat, "judged": log.judged})
+
+
 def _asked_line(asked: Asked) -> str:
     return _line("asked", {"key": str(asked.key), "why": asked.why, "question": asked.question})
 
@@ -118,11 +144,14 @@ def _conversations(file: Path) -> Iterator[ConversationLog]:
             if entry == "conversation":
                 if current is not None:
                     yield dataclasses.replace(current, asked=tuple(asked), answers=tuple(answers))
-                current = ConversationLog(str(content["case_id"]), int(content["repeat"]))
+                judged = content["judged"] is True
+                current = ConversationLog(str(content["case_id"]), int(content["repeat"]), judged=judged)
                 asked.clear()
                 answers.clear()
             elif entry == "asked":
                 asked.append(Asked(FindingKey.parse(content["key"]), Why(content["why"]), content["question"]))
+            elif entry == "measured" and current is not None:
+                current = dataclasses.replace(current, measured=_MEASUREMENT.validate_python(content))
             elif entry == "answer":
                 answers.append(_ANSWER.validate_python(content))
             else:
