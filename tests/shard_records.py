@@ -18,7 +18,6 @@ from pytest_clinical_drift.results.inputs import (
     GateInputs,
     JudgingRecord,
     RunInputs,
-    manifest_hash,
     options_hash,
     write_inputs,
 )
@@ -71,8 +70,7 @@ def results(
 def inputs_of(inputs: GateInputs, result: RunResult) -> RunInputs:
     """The other record of that run."""
     known = {name: getattr(inputs, name) for name in GateInputs.model_fields}
-    name = manifest_hash(result.manifest)
-    return RunInputs(**known, manifest=name, deciders=result.deciders, judging=JUDGING)
+    return RunInputs(**known, manifest=result.manifest, deciders=result.deciders, judging=JUDGING)
 
 
 def shard_run(

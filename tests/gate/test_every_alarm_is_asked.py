@@ -31,7 +31,7 @@ SCREEN = {"ask": "whether she is short of breath", "any_of": ["short of breath"]
 
 def open_without_question(folder: Path) -> list[Any]:
     """Open alarms of a results folder that its review page leaves out; there are open alarms at all."""
-    asked = {item.question.id for item in review_items(reopen(folder))}
+    asked = {item.question.id for item in review_items(reopen(folder)[0])}
     found = [alarm for alarm in alarms_of(folder) if alarm["state"] == "open"]
     assert found
     return [(a["case_id"], a["turn"], a["kind"], a["rule"]) for a in found if a["question"] not in asked]
@@ -121,7 +121,7 @@ def test_an_answer_settles_a_demand_that_was_due_later(tmp_path: Path, answer: s
     """The page shows every reply that could meet it; nothing stays open after the answer."""
     folder = demanding(tmp_path, (PLAIN, "Drink enough.", PLAIN), {**SCREEN, "by": 3})
     (alarm,) = alarms_of(folder)
-    (item,) = review_items(reopen(folder))
+    (item,) = review_items(reopen(folder)[0])
     assert (item.question.id, item.question.turn, item.since) == (alarm["question"], 3, 1)
     assert item.replies == f"Turn 1: {PLAIN}\n\nTurn 2: Drink enough."
     assert item.messages == "Turn 1: Question 1?\n\nTurn 2: Question 2?"

@@ -151,10 +151,10 @@ def kinder_headline(record: dict[str, Any]) -> None:
 
 
 EDITS = [
-    (to_pass, "verdict is 'PASS', but judged again from run.json and the transcripts it is 'FAIL'"),
-    (case_to_pass, "cases.anna.verdict is 'PASS', but judged again from run.json and the transcripts it is 'FAIL'"),
+    (to_pass, "verdict is 'PASS', but judged again from run.json, log and transcripts it is 'FAIL'"),
+    (case_to_pass, "cases.anna.verdict is 'PASS', but judged again from run.json, log and transcripts it is 'FAIL'"),
     (better_figure, "entity_recall_at_t10 is 1.0, but judged again"),
-    (no_alarms, "the scores of anna do not follow from its transcript and run.json (alarms differ"),
+    (no_alarms, "the scores of anna do not follow from its transcript and log.jsonl (alarms differ"),
 ]
 
 
@@ -196,12 +196,20 @@ def test_the_signature_covers_every_file(unsettled: Path, keys: Path) -> None:
     assert code == 0, said
     place = results_of(unsettled)
     known = {entry["name"] for entry in json.loads((place / "release.json").read_text(encoding="utf-8"))["files"]}
-    assert known == {RESULTS, INPUTS, "report.html", "transcripts/anna.jsonl", "transcripts/bela.jsonl"}
+    assert known == {
+        RESULTS,
+        INPUTS,
+        "log.jsonl",
+        "canaries.jsonl",
+        "report.html",
+        "transcripts/anna.jsonl",
+        "transcripts/bela.jsonl",
+    }
     for name in sorted(known):
         before = (place / name).read_bytes()
-        (place / name).write_bytes(before.replace(b"a", b"b", 1))
+        (place / name).write_bytes(before.replace(b"a", b"b", 1) or b"b")
         code, said = verify(unsettled, keys)
-        assert (code, said.count("\n")) == (1, 1)
+        assert (code, said.count("\n")) == (1, 1), (name, said)
         assert f"was changed after {ADA} signed it: {name} was replaced; it has to be signed again" in said
         (place / name).unlink()
         assert f": {name} is missing; it has" in verify(unsettled, keys)[1]
@@ -354,7 +362,7 @@ def shard(ended: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (to_pass, "verdict is 'PASS', but judged again from run.json and the transcripts it is 'PARTIAL'"),
+        (to_pass, "verdict is 'PASS', but judged again from run.json, log and transcripts it is 'PARTIAL'"),
         *EDITS[1:],
     ],
 )

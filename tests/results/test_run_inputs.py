@@ -132,7 +132,7 @@ def test_options_are_hashed_as_the_file_holds_them(tmp_path: Path) -> None:
     kept = {name: content[name] for name in ("strict", "probe", "signed", "baseline", "baseline_remarks")}
     kept["window"] = content["judging"]["window"]
     assert options_hash(given, WINDOW) == content_hash(kept)
-    assert content["manifest"] == manifest_hash(results(given).manifest)
+    assert content_hash(content["manifest"]) == manifest_hash(results(given).manifest)
 
 
 def refusal(inputs: RunInputs, result: RunResult) -> str:
@@ -162,7 +162,10 @@ REMARK = Reason(ReasonCode.SHORT_RUN, {"turns": 3})
 @pytest.mark.parametrize(
     ("changed", "what"),
     [
-        ({"manifest": "0" * 64}, "its results and its run.json belong to different runs, or one of them was changed"),
+        (
+            {"manifest": results(gate(), model="other").manifest},
+            "its results and its run.json belong to different runs, or one of them was changed",
+        ),
         ({"cases": gate().cases[:2]}, "the cases or thresholds in run.json are not those of the run"),
         (
             {"thresholds": gate().thresholds.model_copy(update={"policy": "set"})},
