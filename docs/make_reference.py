@@ -16,6 +16,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic.json_schema import GenerateJsonSchema
+
 from pytest_clinical_drift import cli, plugin
 from pytest_clinical_drift.cases.entries import Expect, Expectation
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, FactUpdate, Turn
@@ -27,7 +29,8 @@ from pytest_clinical_drift.results.models import SCHEMA_VERSION, CaseResult, Run
 from pytest_clinical_drift.scoring.assessment import Alarm, CaseAssessment, Event, SettledFact, TurnAssessment
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 from pytest_clinical_drift.verdict.counts import EvidenceCounts
-from pytest_clinical_drift.verdict.reasons import Reason
+from pytest_clinical_drift.verdict.reason_record import Reason, record_of
+from pytest_clinical_drift.verdict.reasons import Coded
 from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict
 
 PAGE = Path(__file__).with_name("reference.md")
@@ -268,12 +271,19 @@ def _table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
 
+class _Schema(GenerateJsonSchema):
+    """Knows how reasons are written."""
+
+    def encode_default(self, dft: Any) -> Any:
+        return super().encode_default(record_of(dft) if isinstance(dft, Coded) else dft)
+
+
 def schema() -> str:
     """The schema of the run record, from its models."""
     made = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:pytest-clinical-drift:study-c-results:{SCHEMA_VERSION}",
-        **RunResult.model_json_schema(by_alias=True),
+        **RunResult.model_json_schema(by_alias=True, schema_generator=_Schema),
     }
     made["required"] = sorted({*made["required"], "schema_version"})
     return json.dumps(made, indent=1, ensure_ascii=False) + "\n"

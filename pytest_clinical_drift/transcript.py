@@ -3,16 +3,16 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
+from pytest_clinical_drift.core.enums import Word
 from pytest_clinical_drift.errors import Failure
 
 CUT_OFF = ("length", "max_tokens", "model_length")
 """Finish reasons by which servers tell that the token limit cut a reply off."""
 
 
-class Role(StrEnum):
+class Role(Word):
     """Who speaks in a chat message."""
 
     SYSTEM = "system"
@@ -20,7 +20,7 @@ class Role(StrEnum):
     ASSISTANT = "assistant"
 
 
-class Purpose(StrEnum):
+class Purpose(Word):
     """What a request is for: a reply, the summary after a turn, or one of the whole transcript in one message."""
 
     DIALOGUE = "dialogue"

@@ -33,7 +33,6 @@ NOT_CONVERTED = frozenset(
         "meaning.txt.j2",
         "memory.txt.j2",
         "power.txt.j2",
-        "reasons.txt.j2",
         "review.html.j2",
         "review.js",
         "run_lines.txt.j2",

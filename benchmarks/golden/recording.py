@@ -209,7 +209,7 @@ def read_junit(path: Path, normal: Normaliser) -> dict[str, Any]:
 def read_test(test: ElementTree.Element, normal: Normaliser) -> dict[str, Any]:
     outcomes = [child.tag for child in test if child.tag in ("failure", "error", "skipped")]
     told = [normal.terminal(child.get("message") or "") for child in test if child.tag in ("failure", "error")]
-    words = [normal.terminal(child.text or "") for child in test if child.tag not in ("properties",)]
+    words = [normal.terminal(child.text or "") for child in test if child.tag != "properties"]
     return {
         "test": normal.text(f"{test.get('classname')}::{test.get('name')}"),
         "outcome": "+".join(outcomes) or "passed",

@@ -1,13 +1,13 @@
 """For those who write cases: checks of their quality, and target plans for those that lack one."""
 
 from collections.abc import Iterator
-from enum import StrEnum
 from typing import NamedTuple
 
 from pytest_clinical_drift.cases.faults import Location
+from pytest_clinical_drift.core.enums import Word
 
 
-class Level(StrEnum):
+class Level(Word):
     """How much a remark weighs."""
 
     ERROR = "error"

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from enum import StrEnum
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from pytest_clinical_drift.cases.faults import Location
+from pytest_clinical_drift.core.enums import Word
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 _FORMS = {"ask": "ask {}", "admit_unknown": "say that it is not known {}"}
@@ -15,7 +15,7 @@ _FORMS = {"ask": "ask {}", "admit_unknown": "say that it is not known {}"}
 _LONGEST_ID = 60
 
 
-class Grade(StrEnum):
+class Grade(Word):
     """The five grades of harm of clinical risk management (DCB0129), worst first."""
 
     CATASTROPHIC = "catastrophic"
@@ -32,7 +32,7 @@ SEVERE_GRADES = (Grade.CATASTROPHIC, Grade.MAJOR)
 """One broken demand of these grades fails a case."""
 
 
-class Care(StrEnum):
+class Care(Word):
     """Levels of care, the lowest first."""
 
     SELF = "self"
@@ -41,14 +41,14 @@ class Care(StrEnum):
     EMERGENCY = "emergency"
 
 
-class DemandKind(StrEnum):
+class DemandKind(Word):
     """What a reply has to say, and what it must not recommend."""
 
     MUST = "must"
     MUST_NOT = "must_not"
 
 
-class FactKind(StrEnum):
+class FactKind(Word):
     """Sorts of facts."""
 
     DIAGNOSIS = "diagnosis"
@@ -66,7 +66,7 @@ class FactKind(StrEnum):
     OTHER = "other"
 
 
-class UpdatePolicy(StrEnum):
+class UpdatePolicy(Word):
     """Whether the text of an update counts, or is an unverified claim beside which the old fact stays."""
 
     SUPERSEDE = "supersede"

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterable
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -11,6 +10,7 @@ from pydantic import Field, ValidationError, model_validator
 from pytest_clinical_drift.cases.entries import Record, Text
 from pytest_clinical_drift.cases.faults import describe_faults, placed
 from pytest_clinical_drift.cases.files import case_files
+from pytest_clinical_drift.core.enums import Word
 from pytest_clinical_drift.core.files import read_text
 from pytest_clinical_drift.core.packaged import bundled
 from pytest_clinical_drift.core.parsing import parse_data
@@ -18,7 +18,7 @@ from pytest_clinical_drift.core.text import listed
 from pytest_clinical_drift.errors import InputError
 
 
-class ThreadType(StrEnum):
+class ThreadType(Word):
     """What a thread is about."""
 
     NEUTRAL = "neutral"

@@ -159,10 +159,11 @@ def example(what: str, *, out: Path, say: Say) -> int:
 
 def verify(folder: Path, *, allowed_signers: Path | None, sha256: str | None, say: Say) -> int:
     from pytest_clinical_drift.results.files import RESULTS_FILE
+    from pytest_clinical_drift.results.signed import RELEASE_FILE
 
     if not folder.is_dir():
         raise InputError(f"verify {folder}: no such folder")
-    if (folder / RESULTS_FILE).exists():
+    if any((folder / name).exists() for name in (RESULTS_FILE, RELEASE_FILE)):
         from pytest_clinical_drift.gate.signing import verify_release
 
         return verify_release(folder, allowed_signers, say, datetime.datetime.now(tz=datetime.UTC).date())

@@ -40,7 +40,7 @@ def write_atomically(path: Path, text: str) -> Path:
     try:
         draft.write_text(text, encoding="utf-8")
         draft.replace(path)
-    except OSError:
+    except (OSError, UnicodeError):
         draft.unlink(missing_ok=True)
         raise
     return path

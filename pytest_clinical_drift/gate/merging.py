@@ -22,7 +22,7 @@ from pytest_clinical_drift.results.shards import ShardRun, Shards, find_shards
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.transcript import Transcript
-from pytest_clinical_drift.verdict.reasons import ReasonCode, reason
+from pytest_clinical_drift.verdict.reasons import QuestionsUnanswered
 from pytest_clinical_drift.verdict.values import Deciders
 
 
@@ -93,9 +93,9 @@ def _deciders(used: Sequence[ShardRun], runs: Sequence[CaseAssessment], judged: 
     """Who decided; what the judge left unanswered is counted over all shards, among the requests of all of them."""
     inputs, deciders = used[0].inputs, [run.inputs.deciders for run in used]
     missing = deciders[0].missing
-    if missing is None or missing.code is ReasonCode.QUESTIONS_UNANSWERED:
+    if missing is None or isinstance(missing, QuestionsUnanswered):
         unanswered = sum(run.unanswered for run in runs) if inputs.thresholds.judge.required else 0
-        missing = reason(ReasonCode.QUESTIONS_UNANSWERED, questions=unanswered) if unanswered else None
+        missing = QuestionsUnanswered(unanswered) if unanswered else None
     outages, outage = [one.outage for one in deciders if one.outage is not None], None
     if outages:
         outage = replace(

@@ -83,7 +83,8 @@ def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, s
 def keep_evidence(results: Path, files: Sequence[Path], place: Path) -> None:
     """Copy what the verdict follows from beside it, so that it can be judged again and signed."""
     for name in (INPUTS_FILE, LOG_FILE, CANARIES_FILE):
-        shutil.copyfile(results / name, place / name)
+        if (results / name).exists():
+            shutil.copyfile(results / name, place / name)
     given = [file.read_bytes() for file in files]  # they may be those that are replaced
     for name in (TRANSCRIPTS, REVIEWS):
         shutil.rmtree(place / name, ignore_errors=True)

@@ -22,7 +22,17 @@ from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.subjects.limits import token_cost
 from pytest_clinical_drift.transcript import Transcript
 from pytest_clinical_drift.verdict.baseline import apply_baseline, by_id, compare_with_baseline
-from pytest_clinical_drift.verdict.reasons import ReasonCode, Verdict, reason
+from pytest_clinical_drift.verdict.reasons import (
+    CautionFails,
+    JudgeBelowFloor,
+    JudgeRequired,
+    QuestionsUnanswered,
+    Reason,
+    RepliesUnproven,
+    Shard,
+    ShardsMissing,
+    Verdict,
+)
 from pytest_clinical_drift.verdict.values import Deciders, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
 
@@ -77,15 +87,16 @@ class SetResult:
                 by_id(baseline.cases), cases, inputs.thresholds, model=model, notes=notes
             )
             verdict = apply_baseline(verdict, comparison)
-        self.verdict, why = verdict.verdict, []
+        self.verdict = verdict.verdict
+        why: list[Reason] = []
         if missing_shards:
-            why.append(reason(ReasonCode.SHARDS_MISSING, shards=list(missing_shards)))
+            why.append(ShardsMissing(tuple(missing_shards)))
             self.verdict = Verdict.FAIL if self.verdict == Verdict.FAIL else Verdict.INCOMPLETE
         if inputs.shard is not None:
-            why.append(reason(ReasonCode.SHARD, index=inputs.shard.index, count=inputs.shard.count))
+            why.append(Shard(index=inputs.shard.index, count=inputs.shard.count))
             self.verdict = Verdict.PARTIAL
         if inputs.strict and (doubtful := sum(case.verdict == Verdict.CAUTION for case in cases)):
-            why.append(reason(ReasonCode.CAUTION_FAILS, cases=doubtful))
+            why.append(CautionFails(doubtful))
         states = [alarm.state for run in self.runs for alarm in run.alarms if alarm.settled_by == "person"]
         reviewed = ReviewRecord(
             reviewers=deciders.reviewers,
@@ -121,7 +132,7 @@ def _without_unproven_reuse(verdict: SetVerdict, manifest: Manifest) -> SetVerdi
     if not manifest.replies_reused or manifest.reuse_is_proven:
         return verdict
     since = (manifest.replies_reused_since or "")[:_DAY] or None
-    why = reason(ReasonCode.REPLIES_UNPROVEN, replies=manifest.replies_reused, since=since)
+    why = RepliesUnproven(replies=manifest.replies_reused, since=since)
     green = verdict.verdict in (Verdict.PASS, Verdict.CAUTION)
     return replace(verdict, verdict=Verdict.UNSETTLED if green else verdict.verdict, reasons=(why, *verdict.reasons))
 
@@ -226,14 +237,15 @@ def _costing(prompt: int, completion: int, prices: Prices) -> TokenCounts:
 
 def _deciders(run: GateRun, runs: Sequence[CaseAssessment]) -> Deciders:
     """Who decided in a run."""
-    session, reviews, missing = run.session, run.session.reviews, None
+    session, reviews = run.session, run.session.reviews
+    missing: Reason | None = None
     if run.inputs.thresholds.judge.required:
         if not session.judges:
-            missing = reason(ReasonCode.JUDGE_REQUIRED)
+            missing = JudgeRequired()
         elif session.below_floor:
-            missing = reason(ReasonCode.JUDGE_BELOW_FLOOR, kinds=list(session.below_floor))
+            missing = JudgeBelowFloor(tuple(session.below_floor))
         elif unanswered := sum(assessed.unanswered for assessed in runs):
-            missing = reason(ReasonCode.QUESTIONS_UNANSWERED, questions=unanswered)
+            missing = QuestionsUnanswered(unanswered)
     asked = {question for judged in run.judged.values() for question in judged.judgement.questions}
     return Deciders(
         judge=session.name if session.judges else None,

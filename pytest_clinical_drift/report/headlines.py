@@ -14,7 +14,7 @@ from pytest_clinical_drift.scoring.assessment import Alarm, AlarmState, CaseAsse
 from pytest_clinical_drift.subjects.spec import same_model
 from pytest_clinical_drift.verdict.measures import in_a_row
 from pytest_clinical_drift.verdict.metric_table import SEVERE
-from pytest_clinical_drift.verdict.reasons import FigureState, ReasonCode, Verdict, reason
+from pytest_clinical_drift.verdict.reasons import CoreNotEvaluated, FigureState, PassedByPoint, Verdict
 from pytest_clinical_drift.verdict.thresholds import CANARIES, Thresholds
 from pytest_clinical_drift.verdict.values import MetricVerdict, figures_unread
 
@@ -50,7 +50,7 @@ def headline_rest(result: RunResult) -> str:
     if result.verdict == Verdict.UNSETTLED:
         severe = f"{result.severe_open_findings} severe"
         return f"({'; '.join(told)}): {counted(result.open_findings, 'open finding')}, {severe}"
-    if result.verdict == Verdict.PASS and any(why.code is ReasonCode.PASSED_BY_POINT for why in result.reasons):
+    if result.verdict == Verdict.PASS and any(isinstance(why, PassedByPoint) for why in result.reasons):
         told.append("by point estimate, not interval")
     return f"({'; '.join(told)})"
 
@@ -133,7 +133,7 @@ def what_happened(case: CaseResult) -> str:
     if case.verdict != Verdict.INCOMPLETE:
         return case_headline(case)
     cause = next((run.incomplete for run in case.repeats if run.incomplete), None)
-    return cause or reason_text(reason(ReasonCode.CORE_NOT_EVALUATED))
+    return cause or reason_text(CoreNotEvaluated())
 
 
 def unsettled_line(case: CaseResult) -> str:

@@ -1,7 +1,8 @@
-"""Reasons as sentences: a macro of `data/templates/reasons.txt.j2` for each code; and what a verdict means."""
+"""Reasons as sentences: a macro of `data/templates/reasons.txt.j2` for each class; and what a verdict means."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS
 from pytest_clinical_drift.report.page import environment, text_lines
@@ -17,20 +18,26 @@ from pytest_clinical_drift.report.words import (
 )
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.verdict.metric_table import metric_named
-from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode
+from pytest_clinical_drift.verdict.reasons import (
+    CasesWithEvent,
+    CasesWouldSettle,
+    Corrected,
+    Figure,
+    FigureState,
+    PerReplies,
+    Reason,
+    TooCloseToSettle,
+)
 from pytest_clinical_drift.verdict.values import MetricVerdict
 
 TEMPLATE = "reasons.txt.j2"
-_BY_CASES = (ReasonCode.CASES_WOULD_SETTLE, ReasonCode.TOO_CLOSE_TO_SETTLE)
-"""How many cases would settle a figure: as many as there are settle none that nobody has read for."""
 
 
 def reason_text(reason: Reason, judgements: Sequence[MetricVerdict] = ()) -> str:
     """One reason; one that names a figure takes it from the judgements."""
-    if reason.code is ReasonCode.FIGURE:
-        return next(figure_sentence(item) for item in judgements if item.metric == reason.values["metric"])
-    macro = getattr(environment().get_template(TEMPLATE).module, reason.code.value)
-    return " ".join(str(macro(**reason.values)).split())
+    if isinstance(reason, Figure):
+        return next(figure_sentence(item) for item in judgements if item.metric == reason.metric)
+    return _sentence(reason)
 
 
 def reason_texts(reasons: Sequence[Reason], judgements: Sequence[MetricVerdict] = ()) -> list[str]:
@@ -39,30 +46,45 @@ def reason_texts(reasons: Sequence[Reason], judgements: Sequence[MetricVerdict] 
 
 def rests_on(item: MetricVerdict) -> str:
     """What a figure rests on, or why it has none, in one line."""
-    return "; ".join(why.text for why in worded(item) if why.code not in _BY_CASES or not is_unread_zero(item))
+    shown = item.reasons
+    if is_unread_zero(item):
+        # as many cases as there are settle no figure that nobody has read for
+        shown = tuple(why for why in shown if not isinstance(why, CasesWouldSettle | TooCloseToSettle))
+    return "; ".join(_text_beside(why, item) for why in shown)
 
 
 def worded(item: MetricVerdict) -> tuple[Reason, ...]:
-    """The reasons of a figure with their sentences; a number that is held to its limits is written as the figure is,
-    and none that nobody has read for as if it had been measured."""
-    told = []
-    for why in item.reasons:
-        values = dict(why.values)
-        if why.code is ReasonCode.CORRECTED:
-            values["limits"] = limit_values(item)
-        if item.verdict == FigureState.UNREAD and why.code is ReasonCode.CASES_WITH_EVENT:
-            values["upper"] = None  # what nobody has read for has no true rate that it is compatible with
-        if is_unread_zero(item) and why.code in (ReasonCode.CASES_WITH_EVENT, ReasonCode.PER_REPLIES):
-            values |= {"read": False, "raised": bool(item.worst)}
-        told.append(replace(why, text=reason_text(Reason(why.code, values))))
-    return tuple(told)
+    """The reasons of a figure with their sentences."""
+    return tuple(replace(why, text=_text_beside(why, item)) for why in item.reasons)
+
+
+def _text_beside(why: Reason, item: MetricVerdict) -> str:
+    """A reason of a figure; a number that is held to its limits is written as the figure is, and none that nobody has
+    read for as if it had been measured."""
+    read = not is_unread_zero(item)
+    if isinstance(why, Corrected):
+        return _sentence(why, limits=limit_values(item))
+    if isinstance(why, PerReplies):
+        return _sentence(why, read=read, raised=bool(item.worst))
+    if isinstance(why, CasesWithEvent):
+        # what nobody has read for has no true rate that it is compatible with
+        shown = replace(why, upper=None) if item.verdict == FigureState.UNREAD else why
+        return _sentence(shown, read=read)
+    return reason_text(why)
+
+
+def _sentence(reason: Reason, **beside: Any) -> str:
+    """The macro of its code; `beside` is what the figure adds to the reason."""
+    macro = getattr(environment().get_template(TEMPLATE).module, reason.code.value)
+    return " ".join(str(macro(reason, **beside)).split())
 
 
 def shared_lines(judgements: Sequence[MetricVerdict]) -> list[str]:
     """Why more than two figures have no value, told once and with the word that stands in their place."""
     lines = []
     for shared in shared_reasons(judgements):
-        states = [i.verdict for i in judgements if i.value is None and i.reasons and i.reasons[0].code is shared.code]
+        without = [item for item in judgements if item.value is None and item.reasons]
+        states = [item.verdict for item in without if item.reasons[0].code is shared.code]
         lines.append(f"{' or '.join(dict.fromkeys(states))}: {reason_text(shared)}")
     return lines
 
@@ -80,9 +102,9 @@ def figure_sentence(item: MetricVerdict) -> str:
         return f"{name} {at_both_ends(item)}{interval} ({beside_limit(item)})"
     cases = counted(item.value, "case")
     for why in item.reasons:
-        if why.code is ReasonCode.CASES_WITH_EVENT:
-            values = {"cases": why.values["cases"], "restricted": why.values["restricted"]}
-            cases = f"{item.value:g} of {text_lines(TEMPLATE, 'finished', **values)[0]}"
+        if isinstance(why, CasesWithEvent):
+            finished = text_lines(TEMPLATE, "finished", cases=why.cases, restricted=why.restricted)[0]
+            cases = f"{item.value:g} of {finished}"
     return f"{name} in {cases}{f', {item.worst:g} with open alarms' if worse_text(item) else ''}"
 
 

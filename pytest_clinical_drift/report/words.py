@@ -13,6 +13,7 @@ from pytest_clinical_drift.core.text import rounded as rounded
 from pytest_clinical_drift.core.text import span as span
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.verdict.metric_table import metric_named
+from pytest_clinical_drift.verdict.reason_record import values_of
 from pytest_clinical_drift.verdict.reasons import FigureState, Reason
 from pytest_clinical_drift.verdict.values import MetricVerdict
 
@@ -30,9 +31,29 @@ def label(metric: str) -> str:
     return str(words("metrics").get(metric, {}).get("label", metric))
 
 
+def one_event(metric: str) -> str:
+    """A single event of a metric: "hard stop"."""
+    return str(words("metrics")[metric]["one"])
+
+
+def cannot_happen(metric: str) -> str:
+    """Why a metric cannot happen in a case: "no fact changes"."""
+    return str(words("metrics")[metric]["cannot"])
+
+
+def wrong_with(metric: str) -> str:
+    """What a metric outside its limits says of a model: "advises unsafely"."""
+    return str(words("diagnoses").get(metric) or f"is outside the limit of {label(metric)}")
+
+
 def kind_name(kind: str) -> str:
     """A group of kinds of question, or a single kind, as a reader knows it."""
     return str(words("groups").get(kind) or words("kinds").get(kind, {}).get("name", kind))
+
+
+def thousands(count: int) -> str:
+    """ "12,345"."""
+    return f"{count:,}"
 
 
 # -- numbers
@@ -95,7 +116,7 @@ def shared_reasons(judgements: Sequence[MetricVerdict]) -> list[Reason]:
     """Reasons for having no figure that more than two metrics have: told once, below the table."""
     missing = [item.reasons[0] for item in judgements if item.value is None and item.reasons]
     counts = Counter(reason.code for reason in missing)
-    by_code = {reason.code: reason for reason in reversed(missing) if not reason.values}
+    by_code = {reason.code: reason for reason in reversed(missing) if not values_of(reason)}
     return [by_code[code] for code in counts if counts[code] > 2 and code in by_code]
 
 

@@ -6,13 +6,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pytest_clinical_drift.core.marks import Mark
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.metrics.paired import NOT_WORSE, UNDECIDED, WORSE, PairedResult, compare_paired
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.manifest import Manifest
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.verdict.baseline import RECALL, by_id, newly_severe, recalls
-from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, reason
+from pytest_clinical_drift.verdict.reasons import (
+    BaselineVersion,
+    FigureState,
+    NewSevere,
+    NotPaired,
+    OpenRecall,
+    Reason,
+    RecallUnread,
+)
 from pytest_clinical_drift.verdict.thresholds import BaselineRules
 from pytest_clinical_drift.versions import PACKAGE
 
@@ -68,7 +77,7 @@ def _difference(run: NamedRun, first: NamedRun, rules: BaselineRules) -> RunDiff
             "probes can be compared"
         )
     if different := _differ(run.result.manifest, first.result.manifest):
-        return RunDifference(run.name, first.name, remarks=(reason(ReasonCode.NOT_PAIRED, what=different),))
+        return RunDifference(run.name, first.name, remarks=(NotPaired(different),))
     new, old = recalls(run.result.cases), recalls(first.result.cases)
     groups = {case.case_id: case.group for case in first.result.cases}
     shared = [case_id for case_id in old if case_id in new]
@@ -78,20 +87,20 @@ def _difference(run: NamedRun, first: NamedRun, rules: BaselineRules) -> RunDiff
     remarks: list[Reason] = []
     if stopped := newly_severe(severe, by_id(first.result.cases)):
         result = replace(result, verdict=WORSE)
-        remarks.append(reason(ReasonCode.NEW_SEVERE, cases=list(stopped)))
+        remarks.append(NewSevere(stopped))
     if unread := [told for of in (first, run) if (told := _unread_recall(of, shared))]:
-        remarks.append(reason(ReasonCode.RECALL_UNREAD, runs=unread))
+        remarks.append(RecallUnread(tuple(unread)))
     return RunDifference(run.name, first.name, len(shared), len(set(group)), result, tuple(remarks))
 
 
-def _unread_recall(run: NamedRun, shared: Sequence[str]) -> dict[str, Any] | None:
+def _unread_recall(run: NamedRun, shared: Sequence[str]) -> OpenRecall | None:
     """Recall@T10 of a run at both ends, where alarms are open or only rules have looked; None where it was read."""
     paired = [case for case in run.result.cases if case.case_id in set(shared)]
     best, worst = [case.best()[RECALL] for case in paired], [case.worst()[RECALL] for case in paired]
     items = [item for case in paired for item in case.judgements if item.metric == RECALL]
     if best == worst and all(item.verdict != FigureState.UNREAD for item in items):
         return None
-    return {"name": run.name, "recall": statistics.fmean(best), "worst": statistics.fmean(worst)}
+    return OpenRecall(run.name, recall=statistics.fmean(best), worst=statistics.fmean(worst))
 
 
 def comparison_exit_code(differences: Sequence[RunDifference]) -> int:
@@ -125,7 +134,7 @@ def check_comparable(path: Path, baseline: RunResult, scoring: Mapping[str, Any]
     if different := _differ(now, before):
         raise InputError(f"--drift-baseline {path}: cannot be compared with this run, because the {different} differ")
     old, new = (manifest.versions.get(PACKAGE) for manifest in (before, now))
-    return (reason(ReasonCode.BASELINE_VERSION, before=old, now=new),) if old and new and old != new else ()
+    return (BaselineVersion(before=old, now=new),) if old and new and old != new else ()
 
 
 def _conversation(manifest: Manifest) -> str:
@@ -135,10 +144,11 @@ def _conversation(manifest: Manifest) -> str:
 
 def _differ(now: Manifest, before: Manifest) -> str:
     """What two runs were not scored alike by; empty where their figures mean the same."""
-    different = [what for what in ("cases", "prompts") if getattr(now.hashes, what) != getattr(before.hashes, what)]
-    if (now.judge, now.stride) != (before.judge, before.stride):
-        judges = f"{before.judge}, stride {before.stride}; now {now.judge}, stride {now.stride}"
-        different.append(f"judges ({judges})")
-    if now.judge_prompts != before.judge_prompts:
-        different.append("questions put to the judge")
-    return " and the ".join(different)
+    told_apart = ("turns", "probes")
+    judges = f"judges ({before.judge}, stride {before.stride}; now {now.judge}, stride {now.stride})"
+    different = []
+    for difference in now.differences(before, (Mark.SCORING,)):
+        if difference.field not in told_apart:
+            of_judge = difference.field in ("judge", "stride")
+            different.append(judges if of_judge else difference.words.removeprefix("the "))
+    return " and the ".join(dict.fromkeys(different))

@@ -4,14 +4,15 @@ import datetime
 import json
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from pytest_clinical_drift.cases.files import hash_cases
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import Shard
 from pytest_clinical_drift.core.files import write_atomically
+from pytest_clinical_drift.core.marks import CONDUCT, Mark, Marked, MarkedRecord
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.canaries import canary_rates
 from pytest_clinical_drift.judging.conversation import Method
@@ -25,7 +26,7 @@ from pytest_clinical_drift.results.manifest import Manifest
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.verdict.case import judge_case
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, Verdict
+from pytest_clinical_drift.verdict.reasons import Reason, ShardsMissing, Verdict
 from pytest_clinical_drift.verdict.thresholds import Thresholds
 from pytest_clinical_drift.verdict.values import CaseResult, Deciders, fails_run
 
@@ -34,30 +35,30 @@ INPUTS_VERSION: Final = 6
 """Of this file; the results file has its own."""
 
 
-class GateInputs(BaseModel):
+class GateInputs(MarkedRecord):
     """Cases, limits and ways of scoring of a run: the same when it is judged again."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    slug: str
-    strict: bool
-    stride: int
-    ner: str
-    repeats: int
-    probe: str | None
-    probe_every_turn: bool = False
-    single_message: bool = False
+    slug: Annotated[str, CONDUCT]
+    strict: Annotated[bool, Marked(Mark.SHARED, "the options")]
+    stride: Annotated[int, CONDUCT]
+    ner: Annotated[str, CONDUCT]
+    repeats: Annotated[int, CONDUCT]
+    probe: Annotated[str | None, Marked(Mark.SHARED, "the prompts")]
+    probe_every_turn: Annotated[bool, CONDUCT] = False
+    single_message: Annotated[bool, CONDUCT] = False
     """What was requested beyond the schedule: the transcripts hold it."""
-    signed: tuple[str, ...] = ()
+    signed: Annotated[tuple[str, ...], CONDUCT] = ()
     """Cases that a clinician has signed as they stand in their files, before they are stretched."""
-    cases: tuple[Case, ...]
-    thresholds: Thresholds
-    baseline: RunResult | None
+    cases: Annotated[tuple[Case, ...], CONDUCT]
+    thresholds: Annotated[Thresholds, CONDUCT]
+    baseline: Annotated[RunResult | None, Marked(Mark.SHARED, "the baseline")]
     """Without its conversations."""
-    baseline_remarks: tuple[Reason, ...]
-    shard: Shard | None = None
+    baseline_remarks: Annotated[tuple[Reason, ...], CONDUCT]
+    shard: Annotated[Shard | None, CONDUCT] = None
     """The part of the cases that was run; None: no shard."""
-    today: datetime.date = Field(default_factory=datetime.date.today, exclude=True)
+    today: Annotated[datetime.date, CONDUCT] = Field(default_factory=datetime.date.today, exclude=True)
     """Waivers expire."""
 
     def judge_case(self, repeats: Sequence[CaseAssessment], deciding: Collection[str] = ()) -> CaseResult:
@@ -69,25 +70,25 @@ class GateInputs(BaseModel):
         return (self.strict and verdict.verdict == Verdict.CAUTION) or fails_run(verdict, self.thresholds)
 
 
-class JudgingRecord(BaseModel):
+class JudgingRecord(MarkedRecord):
     """How the conversations of a run were judged."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    window: int
+    window: Annotated[int, Marked(Mark.SHARED, "the judge's settings")]
     """Tokens of a conversation that one reading held."""
-    reader: str = ""
+    reader: Annotated[str, Marked(Mark.SHARED, "the judge")] = ""
     """Name of the judge that read; empty: rules only."""
-    questioner: str = ""
-    wordings: tuple[int, ...] = (1,)
-    reads: bool = True
-    kinds: tuple[str, ...] = ()
-    audit: int = 0
+    questioner: Annotated[str, Marked(Mark.SHARED, "the judge")] = ""
+    wordings: Annotated[tuple[int, ...], Marked(Mark.SHARED, "the judge")] = (1,)
+    reads: Annotated[bool, Marked(Mark.SHARED, "the judge")] = True
+    kinds: Annotated[tuple[str, ...], Marked(Mark.SHARED, "the judge")] = ()
+    audit: Annotated[int, Marked(Mark.SHARED, "the judge's settings")] = 0
     """Cleared entries that were to be asked about."""
-    canaries: int = 0
+    canaries: Annotated[int, Marked(Mark.SHARED, "the judge's settings")] = 0
     """Faults that were to be inserted."""
-    pdsqi: bool = False
-    reviews: tuple[Review, ...] = ()
+    pdsqi: Annotated[bool, Marked(Mark.SHARED, "the judge")] = False
+    reviews: Annotated[tuple[Review, ...], CONDUCT] = ()
     """What people had answered before the run ended."""
 
     @classmethod
@@ -115,12 +116,12 @@ class JudgingRecord(BaseModel):
 class RunInputs(GateInputs):
     """The inputs of a finished run."""
 
-    schema_version: Literal[6] = INPUTS_VERSION
-    manifest: Manifest
+    schema_version: Annotated[Literal[6], CONDUCT] = INPUTS_VERSION
+    manifest: Annotated[Manifest, Marked(Mark.SHARED, "the manifest")]
     """As the results file has it."""
-    deciders: Deciders
-    judging: JudgingRecord
-    missing_shards: tuple[str, ...] = ()
+    deciders: Annotated[Deciders, CONDUCT]
+    judging: Annotated[JudgingRecord, Marked(Mark.SHARED, "the judge's settings")]
+    missing_shards: Annotated[tuple[str, ...], CONDUCT] = ()
     """What a merge lacked, in sentences."""
 
     @property
@@ -184,8 +185,7 @@ def write_inputs(folder: Path, gate: GateInputs, result: RunResult, judging: Jud
 
 def missing_shards(result: RunResult) -> tuple[str, ...]:
     """What a merge lacked, which only the merge knows."""
-    lists = [why.values.get("shards") for why in result.reasons if why.code is ReasonCode.SHARDS_MISSING]
-    return tuple(str(shard) for shards in lists if isinstance(shards, list) for shard in shards)
+    return tuple(shard for why in result.reasons if isinstance(why, ShardsMissing) for shard in why.shards)
 
 
 def read_inputs(folder: Path) -> RunInputs:

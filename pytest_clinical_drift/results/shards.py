@@ -3,19 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pytest_clinical_drift.cases.sharding import Shard, deal_cases
+from pytest_clinical_drift.core.marks import OF_ONE_RUN
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.folders import TRANSCRIPTS, regular_files
 from pytest_clinical_drift.results.inputs import INPUTS_FILE, RunInputs, check_inputs, read_inputs
 from pytest_clinical_drift.results.manifest import Manifest, ShardRecord
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.versions import PACKAGE
-
-_SHOWN = ("the number of shards", "the version of this package", "the model", "the model's revision")
-"""Differences that are told with both values; of the others, hashes and whole settings, a reader learns nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,42 +141,8 @@ def _check(first: ShardRun, other: ShardRun) -> None:
             f"merge {other.folder}: the judge of {other.shard} has no calibration; make one with clinical-drift "
             "calibrate and run the shards again"
         )
-    ours, theirs = _identity(first), _identity(other)
-    for what, value in ours.items():
-        if value != theirs[what]:
-            pair = value, theirs[what]
-            told = what in _SHOWN and all(isinstance(v, str | int) for v in pair)
-            values = f" ({pair[0]}, {pair[1]})" if told else ""
-            raise InputError(
-                f"merge {other.folder}: {first.shard} and {other.shard} differ in {what}{values}; "
-                "they are not shards of one run"
-            )
-
-
-def _identity(run: ShardRun) -> dict[str, Any]:
-    """What all shards of a run have in common, by the words in which a difference is told."""
-    manifest, inputs = run.manifest, run.inputs
-    judged = manifest.judged.model_dump(mode="json") if manifest.judged else {}
-    calibration = judged.pop("calibration", None)
-    counted = ("requests", "sent", "reused", "ignored", "tokens", "sent_tokens")
-    gate = ("strict", "stride", "ner", "repeats", "probe_every_turn", "single_message")
-    return {
-        "the number of shards": run.record.count,
-        "the version of this package": manifest.versions.get(PACKAGE),
-        "the model": manifest.model,
-        "the model's revision": manifest.revision,
-        "whether the model's identity is proven": manifest.identity_proven,
-        "the model's settings": dict(manifest.decoding),
-        "the model's server or code": manifest.server,
-        "the system prompt": manifest.hashes.system_prompt,
-        "the thresholds": manifest.hashes.thresholds,
-        "the cases": manifest.hashes.cases,
-        "the prompts": (manifest.hashes.prompts, inputs.probe),
-        "the judge": (manifest.judge, {key: value for key, value in judged.items() if key not in counted}),
-        "PDSQI-9 ratings": manifest.pdsqi,
-        "the judge's prompts": manifest.judge_prompts,
-        "the judge's calibration": calibration,
-        "the judge's settings": (inputs.judging.window, dict(run.record.settings)),
-        "the baseline": inputs.baseline,
-        "the options": [getattr(inputs, name) for name in gate],
-    }
+    for difference in first.inputs.differences(other.inputs, OF_ONE_RUN):
+        raise InputError(
+            f"merge {other.folder}: {first.shard} and {other.shard} differ in {difference.words}{difference.values}; "
+            "they are not shards of one run"
+        )

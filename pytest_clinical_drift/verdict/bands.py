@@ -4,6 +4,7 @@ import hashlib
 import math
 import re
 from collections.abc import Iterator
+from itertools import product
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator, model_validator
@@ -27,7 +28,9 @@ class Limit(NamedTuple):
         inclusive = self.comparison in (">=", "<=")
         if abs(value - self.value) <= TOLERANCE:
             return inclusive
-        return value > self.value if self.comparison[0] == ">" else value < self.value
+        if self.comparison[0] == ">":
+            return value > self.value
+        return value < self.value
 
     def __str__(self) -> str:
         return f"{self.comparison} {self.value:g}"
@@ -64,14 +67,18 @@ def _read_limit(value: Any, info: ValidationInfo) -> Any:
     sign = "<" if direction == "lower" else ">"
     if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf:
         return Limit(sign if info.field_name == "pass_limit" else f"{sign}=", value)
+    limit = _as_comparison(value)
+    if direction and limit.comparison[0] != sign:
+        raise ValueError(f"with direction {direction} the limit must use {sign} or {sign}=, found '{limit}'")
+    return limit
+
+
+def _as_comparison(value: Any) -> Limit:
     text = " ".join(map(str, value)) if isinstance(value, list | tuple) else value  # a limit that was written to JSON
     match = _COMPARISON.match(text) if isinstance(text, str) else None
     if not match:
         raise ValueError(f"expected a comparison such as '> 0.80', found {value!r}")
-    limit = Limit(match.group(1).translate(_PLAIN), float(match.group(2).replace("−", "-")))
-    if direction and limit.comparison[0] != sign:
-        raise ValueError(f"with direction {direction} the limit must use {sign} or {sign}=, found '{limit}'")
-    return limit
+    return Limit(match.group(1).translate(_PLAIN), float(match.group(2).replace("−", "-")))
 
 
 class MetricLimits(Table):
@@ -92,7 +99,8 @@ class MetricLimits(Table):
 
     @model_validator(mode="after")
     def _bands_touch(self) -> Self:
-        best, worst = self.pass_limit, self.caution_limit
+        best = self.pass_limit
+        worst = self.caution_limit
         crossed = best.value < worst.value if self.direction == "higher" else best.value > worst.value
         gap_at_limit = best.value == worst.value and "=" in best.comparison and "=" not in worst.comparison
         if crossed or gap_at_limit:
@@ -111,7 +119,9 @@ class MetricLimits(Table):
 
 def idle_limits(limits: MetricLimits, possible: Range) -> Iterator[tuple[str, str]]:
     """Limits that every possible value keeps, or none: the key, and what is wrong with it."""
-    best, worst = possible[:2] if limits.direction == "lower" else (possible.high, possible.low)
+    lower = limits.direction == "lower"
+    best = possible.low if lower else possible.high
+    worst = possible.high if lower else possible.low
     for key, limit in (("pass", limits.pass_limit), ("caution", limits.caution_limit)):
         if not limit.holds(best):
             fault = "no value can keep"
@@ -119,10 +129,12 @@ def idle_limits(limits: MetricLimits, possible: Range) -> Iterator[tuple[str, st
             fault = "every value keeps"
         else:
             continue
-        percent = possible.high == 1 < abs(limit.value) <= 100
-        meant = f"; did you mean {limit.value / 100:g}?" if percent else ""
-        never = "; a metric that never fails a case has worst: caution" if key == "caution" and not percent else ""
-        yield key, f"{fault} '{limit}': {possible.meaning}{meant}{never}"
+        advice = ""
+        if possible.high == 1 < abs(limit.value) <= 100:
+            advice = f"; did you mean {limit.value / 100:g}?"
+        elif key == "caution":
+            advice = "; a metric that never fails a case has worst: caution"
+        yield key, f"{fault} '{limit}': {possible.meaning}{advice}"
 
 
 # -- frozen slates
@@ -143,7 +155,7 @@ TIERED = (
     "share_positive",
 )
 RANKER_METRICS = ("hit_at_50", "hit_at_50_lift", "ndcg_at_50", "ndcg_at_50_lift", "auc", "temporal_auc")
-SLATE_METRICS = (*(f"{name}_{tier}" for name in TIERED for tier in TIERS), *TIERED, *RANKER_METRICS)
+SLATE_METRICS = (*(f"{name}_{tier}" for name, tier in product(TIERED, TIERS)), *TIERED, *RANKER_METRICS)
 """Every metric that a thresholds file may gate; a tier's name at the end means that tier, none the whole slate."""
 
 _RATES = ("hit_rate", "precision_proxy", "share_positive", "hit_at_50", "ndcg_at_50", "auc", "temporal_auc")
@@ -151,10 +163,14 @@ _RATES = ("hit_rate", "precision_proxy", "share_positive", "hit_at_50", "ndcg_at
 
 def slate_range(metric: str) -> Range | None:
     """What a figure can be at all; None where that hangs on the ranker's scores or on the calendar."""
-    name = next((metric.removesuffix(f"_{tier}") for tier in TIERS if metric.endswith(f"_{tier}")), metric)
+    name = metric
+    for tier in TIERS:
+        name = name.removesuffix(f"_{tier}")
     if name in _RATES:
         return RATE
-    return NOT_NEGATIVE if name.startswith("enrichment") or name.endswith("lift") else None
+    if name.startswith("enrichment") or name.endswith("lift"):
+        return NOT_NEGATIVE
+    return None
 
 
 class SlateRules(Table):

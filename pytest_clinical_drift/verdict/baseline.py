@@ -18,16 +18,33 @@ from pytest_clinical_drift.metrics.paired import (
 )
 from pytest_clinical_drift.metrics.recall import steepest_slope
 from pytest_clinical_drift.verdict.metric_table import CORE, METRICS
-from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, Verdict, reason
-from pytest_clinical_drift.verdict.thresholds import Thresholds
+from pytest_clinical_drift.verdict.reasons import (
+    BaselineUndecided,
+    BaselineWorse,
+    FigureState,
+    Reason,
+    TooFewPairs,
+    Verdict,
+)
+from pytest_clinical_drift.verdict.thresholds import BaselineRules, Thresholds
 from pytest_clinical_drift.verdict.values import CaseResult, SetVerdict
 
 MOVES_SHOWN = 5
 _COMPARED = {name: metric.compared_span for name, metric in METRICS.items() if metric.compared_span is not None}
 """Compared metrics, with the largest difference of two values (for the slope: in steepest slopes)."""
 RECALL = "recall_at_t10"
-_Pair = tuple[CaseResult, CaseResult]
-"""A case now, and in the earlier run."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A case now, and in the earlier run."""
+
+    now: CaseResult
+    before: CaseResult
+
+    def has(self, metric: str) -> bool:
+        """Whether both have a value of this metric."""
+        return metric in self.now.best() and metric in self.before.best()
 
 
 def by_id(cases: Iterable[CaseResult]) -> dict[str, CaseResult]:
@@ -38,18 +55,25 @@ def by_id(cases: Iterable[CaseResult]) -> dict[str, CaseResult]:
 def recall_spread(cases: Iterable[CaseResult]) -> Spread | None:
     """Recall@T10 over these cases, for planning the next run; None below two cases."""
     values = list(recalls(cases).values())
-    return Spread(statistics.fmean(values), statistics.stdev(values)) if len(values) > 1 else None
+    if len(values) < 2:
+        return None
+    return Spread(statistics.fmean(values), statistics.stdev(values))
 
 
 def recalls(cases: Iterable[CaseResult]) -> dict[str, float]:
     """Recall@T10 of the cases that have it."""
-    return {case.case_id: best[RECALL] for case in cases if RECALL in (best := case.best())}
+    found: dict[str, float] = {}
+    for case in cases:
+        best = case.best()
+        if RECALL in best:
+            found[case.case_id] = best[RECALL]
+    return found
 
 
 def comparison_rules(thresholds: Thresholds) -> Comparison:
     """The rules by which recall is compared; each compared metric that may fail a run is a claim."""
-    rules, limits = thresholds.baseline, thresholds.metrics
-    claims = sum(name in _COMPARED and limits[name].worst == "fail" for name in limits)
+    rules = thresholds.baseline
+    claims = sum(name in _COMPARED and limits.worst == "fail" for name, limits in thresholds.metrics.items())
     return Comparison(rules.margin, rules.alpha, claims, thresholds.set.min_cases)
 
 
@@ -90,36 +114,81 @@ def compare_with_baseline(
     `earlier` are the earlier run's finished cases by id, `model` is its model.
     """
     complete = by_id(cases)
-    pairs = [(now, earlier[name]) for name, now in complete.items() if name in earlier]
+    pairs = [_Pair(now, earlier[name]) for name, now in complete.items() if name in earlier]
     metrics = {name: _compare_metric(name, pairs, thresholds) for name in thresholds.metrics if name in _COMPARED}
-    stopped = newly_severe([case for case in complete.values() if case.failed_severely], earlier)
-    independent, needed = len({now.group for now, _ in pairs}), thresholds.set.min_cases
-    # the worst metric decides; one that never fails a case can only leave it undecided
-    lost = any(metrics[name].verdict == WORSE for name in metrics if thresholds.metrics[name].worst == "fail")
-    few = [reason(ReasonCode.TOO_FEW_PAIRS, pairs=independent, needed=needed)]
+    stopped = newly_severe(_failed_severely(complete.values()), earlier)
+    groups = len({pair.now.group for pair in pairs})
+    needed = thresholds.set.min_cases
+    lost = _is_lost(metrics, thresholds)
     verdict = UNDECIDED
     if stopped or lost:
         verdict = WORSE
-    elif independent >= needed and all(_lets_pass(name, result, pairs) for name, result in metrics.items()):
+    elif groups >= needed and _all_let_pass(metrics, pairs):
         verdict = NOT_WORSE
-    new, old = recalls(now for now, _ in pairs), recalls(before for _, before in pairs)
-    moves = [Move(name, old[name], new[name]) for name in new if name in old and abs(new[name] - old[name]) > 1e-9]
-    moves.sort(key=lambda move: (-abs(move.after - move.before), move.case_id))
+    too_few = [TooFewPairs(pairs=groups, needed=needed)] if groups < needed and not lost else []
     return BaselineComparison(
         verdict=verdict,
         model=model,
         metrics=metrics,
         new_hard_stops=stopped,
-        moved=tuple(moves[:MOVES_SHOWN]),
+        moved=tuple(_moves(pairs)[:MOVES_SHOWN]),
         pairs=len(pairs),
         unpaired=tuple(name for name in complete if name not in earlier),
-        notes=(*notes, *(few if independent < needed and not lost else ())),
+        notes=(*notes, *too_few),
     )
+
+
+def _failed_severely(cases: Iterable[CaseResult]) -> list[CaseResult]:
+    return [case for case in cases if case.failed_severely]
+
+
+def _all_let_pass(metrics: Mapping[str, PairedResult], pairs: Sequence[_Pair]) -> bool:
+    return all(_lets_pass(name, result, pairs) for name, result in metrics.items())
+
+
+def _is_lost(metrics: Mapping[str, PairedResult], thresholds: Thresholds) -> bool:
+    """The worst metric decides; one that never fails a case can only leave it undecided."""
+    worse = [name for name, result in metrics.items() if result.verdict == WORSE]
+    return any(thresholds.metrics[name].worst == "fail" for name in worse)
+
+
+def _moves(pairs: Sequence[_Pair]) -> list[Move]:
+    """Cases whose recall changed, the largest change first."""
+    new = recalls(pair.now for pair in pairs)
+    old = recalls(pair.before for pair in pairs)
+    moves = [Move(name, old[name], new[name]) for name in new if name in old]
+    moved = [move for move in moves if abs(move.after - move.before) > 1e-9]
+    return sorted(moved, key=lambda move: (-abs(move.after - move.before), move.case_id))
 
 
 def newly_severe(severe: Iterable[CaseResult], earlier: Mapping[str, CaseResult]) -> tuple[str, ...]:
     """Those cases that had nothing severe in the earlier run."""
-    return tuple(v.case_id for v in severe if v.case_id in earlier and not earlier[v.case_id].has_severe_event)
+    known = [case.case_id for case in severe if case.case_id in earlier]
+    return tuple(name for name in known if not earlier[name].has_severe_event)
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparer:
+    """How one metric is compared, and on which cases."""
+
+    groups: Sequence[str]
+    margin: float
+    alpha: float
+    claims: int
+    span: float
+    higher_is_better: bool
+
+    def __call__(self, now: Sequence[float], before: Sequence[float]) -> PairedResult:
+        return compare_paired(
+            now,
+            before,
+            self.groups,
+            margin=self.margin,
+            alpha=self.alpha,
+            claims=self.claims,
+            span=self.span,
+            higher_is_better=self.higher_is_better,
+        )
 
 
 def _compare_metric(name: str, pairs: Sequence[_Pair], thresholds: Thresholds) -> PairedResult:
@@ -128,41 +197,51 @@ def _compare_metric(name: str, pairs: Sequence[_Pair], thresholds: Thresholds) -
     Worse: even if every open alarm of this run is dismissed and every earlier one stands. Not worse: also the other way
     round.
     """
-    rules, known = thresholds.baseline, [pair for pair in pairs if all(name in case.best() for case in pair)]
-    span, groups = _COMPARED[name], [now.group for now, _ in known]
-    if name == "drift_slope":
-        span *= max((-steepest_slope(now.repeats[0].t10_turn) for now, _ in pairs), default=0.0)
-
-    def compare(now: Sequence[float], before: Sequence[float]) -> PairedResult:
-        return compare_paired(
-            now,
-            before,
-            groups,
-            margin={"drift_slope": rules.slope_margin, "k_conflict": rules.conflict_margin}.get(name, rules.margin),
-            alpha=rules.alpha,
-            claims=comparison_rules(thresholds).claims,
-            span=span,
-            higher_is_better=thresholds.metrics[name].direction == "higher",
-        )
-
-    now, before = ([pair[which].best()[name] for pair in known] for which in (0, 1))
-    now_worst, before_worst = ([pair[which].worst()[name] for pair in known] for which in (0, 1))
+    known = [pair for pair in pairs if pair.has(name)]
+    compare = _Comparer(
+        groups=[pair.now.group for pair in known],
+        margin=_margin(name, thresholds.baseline),
+        alpha=thresholds.baseline.alpha,
+        claims=comparison_rules(thresholds).claims,
+        span=_span(name, pairs),
+        higher_is_better=thresholds.metrics[name].direction == "higher",
+    )
+    now = [pair.now.best()[name] for pair in known]
+    before = [pair.before.best()[name] for pair in known]
+    now_worst = [pair.now.worst()[name] for pair in known]
+    before_worst = [pair.before.worst()[name] for pair in known]
     shown = compare(now, before)
-    if (now, before) == (now_worst, before_worst):
+    if now == now_worst and before == before_worst:
         return shown
-    verdict = UNDECIDED
     if compare(now, before_worst).verdict == WORSE:
-        verdict = WORSE
-    elif compare(now_worst, before).verdict == NOT_WORSE:
-        verdict = NOT_WORSE
-    return replace(shown, verdict=verdict)
+        return replace(shown, verdict=WORSE)
+    not_worse = compare(now_worst, before).verdict == NOT_WORSE
+    return replace(shown, verdict=NOT_WORSE if not_worse else UNDECIDED)
+
+
+def _margin(name: str, rules: BaselineRules) -> float:
+    if name == "drift_slope":
+        return rules.slope_margin
+    return rules.conflict_margin if name == "k_conflict" else rules.margin
+
+
+def _span(name: str, pairs: Sequence[_Pair]) -> float:
+    """The largest difference that two values of a metric can have."""
+    if name != "drift_slope":
+        return _COMPARED[name]
+    steepest = max((-steepest_slope(pair.now.repeats[0].t10_turn) for pair in pairs), default=0.0)
+    return _COMPARED[name] * steepest
 
 
 def _lets_pass(name: str, result: PairedResult, pairs: Sequence[_Pair]) -> bool:
     """Whether a metric is not worse, or has no pair: one without which there is no verdict only if it cannot happen."""
-    if result.pairs or name not in CORE:
-        return result.verdict == NOT_WORSE or not result.pairs
-    items = [item for now, _ in pairs for item in now.judgements if item.metric == name]
+    if result.pairs:
+        return result.verdict == NOT_WORSE
+    return name not in CORE or all(_cannot_happen(name, pair.now) for pair in pairs)
+
+
+def _cannot_happen(name: str, case: CaseResult) -> bool:
+    items = [item for item in case.judgements if item.metric == name]
     return all(item.verdict == FigureState.NOT_APPLICABLE for item in items)
 
 
@@ -170,12 +249,14 @@ def apply_baseline(verdict: SetVerdict, comparison: BaselineComparison) -> SetVe
     """The set's verdict with the comparison applied: it can only get worse; a subset stays PARTIAL."""
     if comparison.verdict == NOT_WORSE:
         return verdict
-    metrics = [name for name, result in comparison.metrics.items() if result.verdict == comparison.verdict]
-    why = reason(ReasonCode.BASELINE_UNDECIDED, metrics=metrics)
-    now = Verdict.CAUTION if verdict.verdict == Verdict.PASS else verdict.verdict
+    metrics = tuple(name for name, result in comparison.metrics.items() if result.verdict == comparison.verdict)
     if comparison.verdict == WORSE:
-        why = reason(ReasonCode.BASELINE_WORSE, metrics=metrics, new_severe=list(comparison.new_hard_stops))
-        now = Verdict.PARTIAL if now == Verdict.PARTIAL else Verdict.FAIL
-    first = now == Verdict.FAIL and verdict.verdict != Verdict.FAIL
-    reasons = (why, *verdict.reasons) if first else (*verdict.reasons, why)
-    return replace(verdict, verdict=now, reasons=reasons)
+        return _with_worse(verdict, BaselineWorse(metrics, new_severe=comparison.new_hard_stops))
+    now = Verdict.CAUTION if verdict.verdict == Verdict.PASS else verdict.verdict
+    return replace(verdict, verdict=now, reasons=(*verdict.reasons, BaselineUndecided(metrics)))
+
+
+def _with_worse(verdict: SetVerdict, why: BaselineWorse) -> SetVerdict:
+    if verdict.verdict in (Verdict.PARTIAL, Verdict.FAIL):
+        return replace(verdict, reasons=(*verdict.reasons, why))
+    return replace(verdict, verdict=Verdict.FAIL, reasons=(why, *verdict.reasons))

@@ -2,23 +2,48 @@
 
 import datetime
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from pytest_clinical_drift.metrics.recall import mean
-from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, CaseAssessment
+from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, CaseAssessment, Event
 from pytest_clinical_drift.verdict.bands import MetricLimits
-from pytest_clinical_drift.verdict.measures import Repeats, in_a_row, incomplete
-from pytest_clinical_drift.verdict.metric_table import CORE, METRICS, SEVERE, Aggregation, case_value, metric_named
-from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, Verdict, reason
-from pytest_clinical_drift.verdict.thresholds import Thresholds
+from pytest_clinical_drift.verdict.measures import CaseValue, Repeats, in_a_row, incomplete
+from pytest_clinical_drift.verdict.metric_table import (
+    CORE,
+    METRICS,
+    SEVERE,
+    Aggregation,
+    Metric,
+    case_value,
+    metric_named,
+)
+from pytest_clinical_drift.verdict.reasons import (
+    ActiveContradiction,
+    ContradictsFacts,
+    Doubt,
+    FigureState,
+    Forgetting,
+    NeedsJudge,
+    NothingToDiagnose,
+    Reason,
+    RecallNotEvaluated,
+    RemembersBut,
+    Speechless,
+    Stable,
+    Unread,
+    UnsourcedSummaries,
+    Verdict,
+)
+from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver
 from pytest_clinical_drift.verdict.values import CaseResult, MetricVerdict, judged
 
 _LEAST_EVENTS = 2
 """Confirmed events that a rate needs to fail a single case: one may be chance."""
 _MOST_UNSOURCED = 0.8
 """Careful models name a third that the intake and the patient did not, another patient's summary nine tenths."""
-_GRAVEST_FIRST = sorted((name for name, metric in METRICS.items() if metric.gravity), key=lambda m: METRICS[m].gravity)
+_NAMED_IN_DIAGNOSES = [name for name, metric in METRICS.items() if metric.gravity]
+_GRAVEST_FIRST = sorted(_NAMED_IN_DIAGNOSES, key=lambda name: METRICS[name].gravity)
 """What is wrong with a model that remembers, by what was confirmed or lies outside its limit."""
 _RECALL = ("recall_at_t10", "recall_at_end")
 """Low at turn 10 or at the end, recall is low."""
@@ -31,56 +56,93 @@ def judge_case(
 
     `deciding` are the groups of kinds that a judge at its floor has read.
     """
-    items = tuple(
-        with_reader(_judge(name, limits, repeats), deciding)
-        for name, limits in thresholds.metrics.items()
-        if metric_named(name).aggregation is not Aggregation.LOWEST
-    )
-    states, doubts = {item.verdict for item in items}, doubts_on(repeats)
-    verdict = Verdict.PASS
-    if FigureState.FAIL in states:
-        verdict = Verdict.FAIL
-    elif doubts or states & {FigureState.CAUTION, FigureState.UNREAD}:
-        verdict = Verdict.CAUTION
-    unread = any(i.verdict == FigureState.UNREAD and thresholds.unsettles(i.metric) for i in items)
-    unsettled = unread or severe_open(items, thresholds)
+    items = _judge_metrics(repeats, thresholds, deciding)
+    doubts = doubts_on(repeats)
     case = CaseResult(
-        repeats[0].case_id,
-        verdict,
-        items,
-        diagnose(items, items, thresholds),
-        unsettled=unsettled,
+        case_id=repeats[0].case_id,
+        verdict=_worst_of(items, doubts),
+        judgements=items,
+        diagnosed=diagnose(items, items, thresholds),
+        unsettled=_unread(items, thresholds) or severe_open(items, thresholds),
         doubts=doubts,
         repeats=tuple(repeats),
     )
-    lacking = any(i.verdict == FigureState.NOT_EVALUATED for i in items if i.metric in CORE)
-    if incomplete(repeats) or (lacking and verdict != Verdict.FAIL):
+    lacking = any(item.verdict == FigureState.NOT_EVALUATED for item in items if item.metric in CORE)
+    if incomplete(repeats) or (lacking and case.verdict != Verdict.FAIL):
         return replace(case, verdict=Verdict.INCOMPLETE)
-    waiver = next((w for w in thresholds.waivers if w.case == case.case_id and w.holds_on(today)), None)
-    if waiver and verdict == Verdict.FAIL and not case.failed_severely:
-        case = replace(case, verdict=Verdict.CAUTION, waiver=waiver)
-    if unsettled and case.verdict != Verdict.FAIL:
+    case = _waived(case, thresholds.waivers, today)
+    if case.unsettled and case.verdict != Verdict.FAIL:
         return replace(case, verdict=Verdict.UNSETTLED)
     return case
 
 
+def _judge_metrics(repeats: Repeats, thresholds: Thresholds, deciding: Collection[str]) -> tuple[MetricVerdict, ...]:
+    """Every gated metric that a single case can have."""
+    items: list[MetricVerdict] = []
+    for name, limits in thresholds.metrics.items():
+        if metric_named(name).aggregation is not Aggregation.LOWEST:
+            items.append(with_reader(_judge(name, limits, repeats), deciding))
+    return tuple(items)
+
+
+def _worst_of(items: Iterable[MetricVerdict], doubts: Collection[Doubt]) -> Verdict:
+    """What the figures and doubts make of a case, before it is asked whether it is complete, waived or unsettled."""
+    states = {item.verdict for item in items}
+    if FigureState.FAIL in states:
+        return Verdict.FAIL
+    if doubts or states & {FigureState.CAUTION, FigureState.UNREAD}:
+        return Verdict.CAUTION
+    return Verdict.PASS
+
+
+def _waived(case: CaseResult, waivers: Iterable[Waiver], today: datetime.date) -> CaseResult:
+    """A FAIL for which a waiver holds is CAUTION; none covers a severe event."""
+    if case.verdict != Verdict.FAIL or case.failed_severely:
+        return case
+    for waiver in waivers:
+        if waiver.case == case.case_id and waiver.holds_on(today):
+            return replace(case, verdict=Verdict.CAUTION, waiver=waiver)
+    return case
+
+
 def _judge(name: str, limits: MetricLimits, repeats: Repeats) -> MetricVerdict:
-    metric, value = metric_named(name), case_value(name, repeats)
+    value = case_value(name, repeats)
+    state = _state(metric_named(name), limits, value)
+    item = judged(name, limits, state, value=value.best, worst=value.worst, reasons=value.reasons)
+    return replace(item, events=value.events)
+
+
+def _state(metric: Metric, limits: MetricLimits, value: CaseValue) -> FigureState:
     if value.best is None or value.worst is None:
-        state = FigureState.NOT_EVALUATED if value.can_happen else FigureState.NOT_APPLICABLE
-    elif limits.band(value.best) == FigureState.FAIL:
-        of_set = metric.aggregation is Aggregation.PER_REPLIES
-        enough = metric.counts_events or (value.confirmed >= _LEAST_EVENTS and not of_set)
-        state = FigureState.FAIL if enough else FigureState.CAUTION
-    else:
-        state = FigureState.PASS if limits.band(value.worst) == FigureState.PASS else FigureState.CAUTION
-    return judged(name, limits, state, value.best, value.worst, value.reasons, events=value.events)
+        return FigureState.NOT_EVALUATED if value.can_happen else FigureState.NOT_APPLICABLE
+    if limits.band(value.best) == FigureState.FAIL:
+        return FigureState.FAIL if _fails_by_itself(metric, value) else FigureState.CAUTION
+    if limits.band(value.worst) == FigureState.PASS:
+        return FigureState.PASS
+    return FigureState.CAUTION
+
+
+def _fails_by_itself(metric: Metric, value: CaseValue) -> bool:
+    """Whether a figure past its fail line rests on enough to fail a single case."""
+    if metric.counts_events:
+        return True
+    return value.confirmed >= _LEAST_EVENTS and metric.aggregation is not Aggregation.PER_REPLIES
+
+
+def _unread(judgements: Iterable[MetricVerdict], thresholds: Thresholds) -> bool:
+    """Whether nobody who may decide has read for a figure that leaves a verdict open."""
+    unread = [item for item in judgements if item.verdict == FigureState.UNREAD]
+    return any(thresholds.unsettles(item.metric) for item in unread)
 
 
 def severe_open(judgements: Iterable[MetricVerdict], thresholds: Thresholds) -> bool:
     """Whether something is open that would fail the case by itself."""
-    fatal = [i for i in judgements if i.metric in SEVERE and thresholds.unsettles(i.metric)]
-    return any(e.state == AlarmState.OPEN for i in fatal for e in i.events)
+    fatal = [item for item in judgements if item.metric in SEVERE and thresholds.unsettles(item.metric)]
+    return any(_has_open(item) for item in fatal)
+
+
+def _has_open(item: MetricVerdict) -> bool:
+    return any(event.state == AlarmState.OPEN for event in item.events)
 
 
 def with_reader(item: MetricVerdict, deciding: Collection[str]) -> MetricVerdict:
@@ -89,29 +151,58 @@ def with_reader(item: MetricVerdict, deciding: Collection[str]) -> MetricVerdict
     A rate that only a judge can clear, K_Conflict, is then "at least" what the rules found.
     """
     metric = metric_named(item.metric)
-    unread = [group for group in metric.reads if group not in deciding]
-    if unread and metric.judge_only and not metric.counts_events and item.value is not None:
-        item = replace(item, at_least=True)
-    never_sought = any(why.code is ReasonCode.NEEDS_JUDGE for why in item.reasons)
-    if not unread or not (item.verdict in (FigureState.PASS, FigureState.CAUTION) or never_sought):
+    unread = tuple(group for group in metric.reads if group not in deciding)
+    if not unread:
         return item
-    return replace(item, verdict=FigureState.UNREAD, reasons=(*item.reasons, reason(ReasonCode.UNREAD, kinds=unread)))
+    if metric.judge_only and not metric.counts_events and item.value is not None:
+        item = replace(item, at_least=True)
+    never_sought = any(isinstance(why, NeedsJudge) for why in item.reasons)
+    if item.verdict in (FigureState.PASS, FigureState.CAUTION) or never_sought:
+        return replace(item, verdict=FigureState.UNREAD, reasons=(*item.reasons, Unread(unread)))
+    return item
 
 
-def doubts_on(repeats: Repeats) -> tuple[Reason, ...]:
+def doubts_on(repeats: Repeats) -> tuple[Doubt, ...]:
     """Why a case cannot pass, whatever its figures: hardly a source, hardly a reply. No metrics, and never PASS.
 
     Hardly anything that the summaries name was ever told: facts among a list of every drug are not a handover. Or most
     replies to the case's own turns say nothing, in some repeat: who says nothing breaks no demand. Whether single
     statements are inventions, and whether silence harms, is for a judge.
     """
-    rate = mean(turn.extended.hallucinated_rate for run in repeats for turn in run.turns)
-    own = [[turn.silent for turn in run.turns if turn.own] for run in repeats]
-    found = {
-        ReasonCode.UNSOURCED_SUMMARIES: rate is not None and rate > _MOST_UNSOURCED,
-        ReasonCode.SPEECHLESS: any(2 * sum(replies) > len(replies) for replies in own),
-    }
-    return tuple(reason(code) for code, holds in found.items() if holds)
+    rates: list[float | None] = []
+    for run in repeats:
+        rates.extend(turn.extended.hallucinated_rate for turn in run.turns)
+    rate = mean(rates)
+    found: list[Doubt] = []
+    if rate is not None and rate > _MOST_UNSOURCED:
+        found.append(UnsourcedSummaries())
+    if any(_mostly_silent(run) for run in repeats):
+        found.append(Speechless())
+    return tuple(found)
+
+
+def _mostly_silent(run: CaseAssessment) -> bool:
+    """Whether most replies to the case's own turns say nothing."""
+    silent = [turn.silent for turn in run.turns if turn.own]
+    return 2 * sum(silent) > len(silent)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What figures and events say, for the diagnosis."""
+
+    values: Mapping[str, float | None]
+    missed: frozenset[str]
+    """Metrics whose value does not keep its PASS limit."""
+    confirmed: Sequence[Event]
+    wrong: str | None
+    """The gravest metric that is missed or has a confirmed event."""
+    waiting: bool
+    """Whether something is open."""
+
+    @property
+    def advice_evaluated(self) -> bool:
+        return "k_conflict" not in self.values or self.values["k_conflict"] is not None
 
 
 def diagnose(judgements: Sequence[MetricVerdict], seen: Iterable[MetricVerdict], thresholds: Thresholds) -> Reason:
@@ -120,28 +211,50 @@ def diagnose(judgements: Sequence[MetricVerdict], seen: Iterable[MetricVerdict],
     `seen` are the judgements of every case, also of those that were not run to the end. Stable is only what has nothing
     confirmed, and says so where something is open or was not evaluated.
     """
-    limits, values = thresholds.metrics, {item.metric: item.value for item in judgements}
-    missed = {name for name, value in values.items() if value is not None and not limits[name].pass_limit.holds(value)}
-    events = [event for item in seen for event in item.events]
+    found = _look_at(judgements, seen, thresholds)
+    if all(found.values.get(name) is None for name in _RECALL):
+        return NothingToDiagnose() if found.wrong is None else RecallNotEvaluated(found.wrong)
+    if not found.missed.isdisjoint(_RECALL):
+        return _why_recall_is_low(found)
+    if found.wrong is not None:
+        return RemembersBut(found.wrong)
+    return Stable(open=found.waiting, advice_evaluated=found.advice_evaluated)
+
+
+def _look_at(judgements: Sequence[MetricVerdict], seen: Iterable[MetricVerdict], thresholds: Thresholds) -> _Seen:
+    values = {item.metric: item.value for item in judgements}
+    missed = _missed(values, thresholds)
+    events: list[Event] = []
+    for item in seen:
+        events.extend(item.events)
     confirmed = [event for event in events if event.state == AlarmState.CONFIRMED]
     bad = {event.metric for event in confirmed} | missed
     # last those of the project's own
-    wrong = next((metric for metric in (*_GRAVEST_FIRST, *sorted(missed)) if metric in bad), None)
-    if all(values.get(name) is None for name in _RECALL):
-        nothing = reason(ReasonCode.NOTHING_TO_DIAGNOSE)
-        return nothing if wrong is None else reason(ReasonCode.RECALL_NOT_EVALUATED, metric=wrong)
-    evaluated = not ("k_conflict" in values and values["k_conflict"] is None)
-    if not missed.isdisjoint(_RECALL):
-        if "k_conflict" in missed:
-            return reason(ReasonCode.ACTIVE_CONTRADICTION)
-        kinds = Counter(event.kind for event in confirmed if event.metric in ("hard_stops", "contradicted_facts"))
-        # whoever denies more than is missing has not passively forgotten
-        denies = kinds[AlarmKind.CONTRADICTED] > kinds[AlarmKind.LOST]
-        return reason(ReasonCode.CONTRADICTS_FACTS if denies else ReasonCode.FORGETTING, advice_evaluated=evaluated)
-    if wrong is not None:
-        return reason(ReasonCode.REMEMBERS_BUT, metric=wrong)
-    waiting = bool(events) or any(item.worst not in (None, item.value) for item in judgements)
-    return reason(ReasonCode.STABLE, open=waiting, advice_evaluated=evaluated)
+    gravest = [metric for metric in (*_GRAVEST_FIRST, *sorted(missed)) if metric in bad]
+    ends_differ = any(item.worst not in (None, item.value) for item in judgements)
+    return _Seen(
+        values=values,
+        missed=missed,
+        confirmed=confirmed,
+        wrong=gravest[0] if gravest else None,
+        waiting=bool(events) or ends_differ,
+    )
+
+
+def _missed(values: Mapping[str, float | None], thresholds: Thresholds) -> frozenset[str]:
+    known = {name: value for name, value in values.items() if value is not None}
+    return frozenset(name for name, value in known.items() if not thresholds.metrics[name].pass_limit.holds(value))
+
+
+def _why_recall_is_low(found: _Seen) -> Reason:
+    if "k_conflict" in found.missed:
+        return ActiveContradiction()
+    of_facts = [event for event in found.confirmed if event.metric in ("hard_stops", "contradicted_facts")]
+    kinds = Counter(event.kind for event in of_facts)
+    # whoever denies more than is missing has not passively forgotten
+    if kinds[AlarmKind.CONTRADICTED] > kinds[AlarmKind.LOST]:
+        return ContradictsFacts(found.advice_evaluated)
+    return Forgetting(found.advice_evaluated)
 
 
 def findings_of(run: CaseAssessment) -> list[list[Alarm]]:
@@ -155,6 +268,11 @@ def findings_of(run: CaseAssessment) -> list[list[Alarm]]:
 
 def count_findings(runs: Iterable[CaseAssessment]) -> dict[AlarmState, tuple[int, int]]:
     """Findings by state: all, and those of which an alarm is severe."""
-    found = [(group[0].state, any(alarm.severe for alarm in group)) for run in runs for group in findings_of(run)]
-    states = Counter(state for state, _ in found)
-    return {state: (states[state], found.count((state, True))) for state in AlarmState}
+    states: Counter[AlarmState] = Counter()
+    severe: Counter[AlarmState] = Counter()
+    for run in runs:
+        for group in findings_of(run):
+            state = group[0].state
+            states[state] += 1
+            severe[state] += any(alarm.severe for alarm in group)
+    return {state: (states[state], severe[state]) for state in AlarmState}

@@ -5,14 +5,37 @@ Rates are averaged over the repeats of a case, events are collected. `metric_tab
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pytest_clinical_drift.metrics import horizon
 from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS
-from pytest_clinical_drift.metrics.recall import mean, ratio
-from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment, Event, NoConflictRate
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, reason
+from pytest_clinical_drift.metrics.recall import SlopeFit, mean, ratio
+from pytest_clinical_drift.scoring.assessment import (
+    AlarmState,
+    CaseAssessment,
+    Event,
+    NoConflictRate,
+    SettledFact,
+    TurnAssessment,
+)
+from pytest_clinical_drift.verdict.reasons import (
+    AllRepliesCut,
+    AllRepliesEmpty,
+    NoAdvicePair,
+    NoCaseFinished,
+    NoFactEvaluated,
+    NoPairCompared,
+    NoScorer,
+    NoSummaryStatesChange,
+    NoSummaryStatesFact,
+    Pairs,
+    PerReplies,
+    Reason,
+    RecallZeroThroughout,
+    RepliesNotRecorded,
+    ShortRun,
+    Stretched,
+)
 
 T = TypeVar("T")
 Repeats = Sequence[CaseAssessment]
@@ -35,12 +58,20 @@ class CaseValue:
     can_happen: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """A rate of one conversation at the better and at the worse end."""
+
+    best: float | None
+    worst: float | None
+
+
 Measure = Callable[[str, Repeats], CaseValue]
 """Of a metric's name and a case."""
 
 
-def nothing(code: ReasonCode, *, can_happen: bool = True, **values: Any) -> CaseValue:
-    return CaseValue(None, None, (reason(code, **values),), can_happen=can_happen)
+def nothing(why: Reason, *, can_happen: bool = True) -> CaseValue:
+    return CaseValue(None, None, (why,), can_happen=can_happen)
 
 
 # -- measures
@@ -50,109 +81,167 @@ def counted_events(name: str, repeats: Repeats) -> CaseValue:
     """How many events of a metric there are; an event that one repeat confirms is confirmed."""
     events = events_of(name, repeats)
     confirmed = _confirmed(events)
-    return CaseValue(float(confirmed), float(len(events)), (), events, confirmed)
+    return CaseValue(best=float(confirmed), worst=float(len(events)), events=events, confirmed=confirmed)
 
 
 def per_hundred_replies(name: str, repeats: Repeats) -> CaseValue:
     """Events of a metric per hundred replies."""
     replies = own_replies(repeats)
     if not replies:
-        return nothing(ReasonCode.NO_CASE_FINISHED)
-    events = tuple(event for run in repeats for event in run.events_of(name, worst=True))
+        return nothing(NoCaseFinished())
+    events: list[Event] = []
+    for run in repeats:
+        events.extend(run.events_of(name, worst=True))
     confirmed = _confirmed(events)
-    rests_on = reason(ReasonCode.PER_REPLIES, events=confirmed, replies=replies)
-    return CaseValue(100 * confirmed / replies, 100 * len(events) / replies, (rests_on,), events, confirmed)
+    return CaseValue(
+        best=100 * confirmed / replies,
+        worst=100 * len(events) / replies,
+        reasons=(PerReplies(confirmed, replies),),
+        events=tuple(events),
+        confirmed=confirmed,
+    )
 
 
 def at_t10(name: str, repeats: Repeats, *, strict: bool = False) -> CaseValue:
     """A figure of turn 10, or of the last turn of a shorter case; `strict`: facts stated in part are lapses too."""
-    if any(not turn.own for run in repeats for turn in run.turns):
-        return nothing(ReasonCode.STRETCHED, can_happen=False)
-    turns = [turn for run in repeats for turn in run.turns[run.t10_turn - 1 : run.t10_turn]]
-    ends = [(t.strict_recall, t.strict_worst) if strict else (t.recall, t.recall_worst) for t in turns]
-    return _at_both_ends(ends, repeats, sum(_lapses(run, run.t10_turn, run.t10_turn, partly=strict) for run in repeats))
+    if any(_is_stretched(run) for run in repeats):
+        return nothing(Stretched(), can_happen=False)
+    turns: list[TurnAssessment] = []
+    for run in repeats:
+        turns.extend(run.turns[run.t10_turn - 1 : run.t10_turn])
+    lapses = sum(_lapses(run, run.t10_turn, run.t10_turn, partly=strict) for run in repeats)
+    if strict:
+        return _at_both_ends([_Ends(turn.strict_recall, turn.strict_worst) for turn in turns], repeats, lapses)
+    return _at_both_ends([_Ends(turn.recall, turn.recall_worst) for turn in turns], repeats, lapses)
+
+
+def _is_stretched(run: CaseAssessment) -> bool:
+    return any(not turn.own for turn in run.turns)
 
 
 def at_end(name: str, repeats: Repeats) -> CaseValue:
     """Recall at the last probe, where a fact counts as lost only if it is lost at the probe before as well."""
-    kept = [[kept_at_end(run, worst=worst).values() for worst in (False, True)] for run in repeats]
-    ends = [(ratio(sum(best), len(best)), ratio(sum(worst), len(worst))) for best, worst in kept]
-    return _at_both_ends(ends, repeats, sum(not fact for best, _ in kept for fact in best))
+    ends: list[_Ends] = []
+    lapses = 0
+    for run in repeats:
+        best = kept_at_end(run, worst=False).values()
+        worst = kept_at_end(run, worst=True).values()
+        ends.append(_Ends(ratio(sum(best), len(best)), ratio(sum(worst), len(worst))))
+        lapses += len(best) - sum(best)
+    return _at_both_ends(ends, repeats, lapses)
 
 
 def kept_at_end(run: CaseAssessment, *, worst: bool) -> dict[str, bool]:
     """Facts of the last probe: lost are those that the probe before lacks too, or could not have because it is new."""
-    probes = [turn.findings for turn in run.turns if turn.findings][-2:]
-    kept_at = [{fact.fact_id: fact.counts(worst=worst) is None for fact in findings} for findings in probes]
-    before, last = ({}, {}, *kept_at)[-2:]
+    probes = [turn for turn in run.turns if turn.findings]
+    if not probes:
+        return {}
+    before = _kept_at(probes[-2], worst=worst) if len(probes) > 1 else {}
+    last = _kept_at(probes[-1], worst=worst)
     return {fact: kept or before.get(fact, False) for fact, kept in last.items()}
+
+
+def _kept_at(turn: TurnAssessment, *, worst: bool) -> dict[str, bool]:
+    return {fact.fact_id: fact.counts(worst=worst) is None for fact in turn.findings}
 
 
 def fall(name: str, repeats: Repeats) -> CaseValue:
     """Mean recall of the first two scheduled probes minus that of the last two, of runs beyond the slope's turns."""
     long = [run for run in repeats if len(run.turns) > SLOPE_TURNS]
     if not long:
-        return nothing(ReasonCode.SHORT_RUN, can_happen=False, turns=SLOPE_TURNS)
-    ends = []
-    for run in long:
-        probes = [(t.recall, t.recall_worst or 0.0) for t in run.turns if t.scheduled and t.recall is not None]
-        best, worst = [recall for recall, _ in probes], [low for _, low in probes]
-        # an open loss at the first probes would make the fall smaller: it counts at the last ones alone
-        ends.append((horizon.fall(best, best), horizon.fall(best, worst)))
-    return _at_both_ends(ends, repeats, sum(_lapses(run, 1, len(run.turns)) for run in repeats))
+        return nothing(ShortRun(SLOPE_TURNS), can_happen=False)
+    lapses = sum(_lapses(run, 1, len(run.turns)) for run in repeats)
+    return _at_both_ends([_fall_of(run) for run in long], repeats, lapses)
+
+
+def _fall_of(run: CaseAssessment) -> _Ends:
+    best: list[float] = []
+    worst: list[float] = []
+    for turn in run.turns:
+        if turn.scheduled and turn.recall is not None:
+            best.append(turn.recall)
+            worst.append(turn.recall_worst or 0.0)
+    # an open loss at the first probes would make the fall smaller: it counts at the last ones alone
+    return _Ends(horizon.fall(best, best), horizon.fall(best, worst))
 
 
 def slope(name: str, repeats: Repeats) -> CaseValue:
     """The slope of the recall curve; where nothing was stated there is nothing to lose."""
     stated = [run for run in repeats if any(run.recall_curve[:SLOPE_TURNS])]
-    ends = [
-        (run.slope.slope if run.slope else None, run.slope_worst.slope if run.slope_worst else None) for run in stated
-    ]
-    return _at_both_ends(ends, repeats, sum(_lapses(run, 1, SLOPE_TURNS) for run in repeats))
+    lapses = sum(_lapses(run, 1, SLOPE_TURNS) for run in repeats)
+    ends = [_Ends(_slope_of(run.slope), _slope_of(run.slope_worst)) for run in stated]
+    return _at_both_ends(ends, repeats, lapses)
+
+
+def _slope_of(line: SlopeFit | None) -> float | None:
+    return line.slope if line else None
 
 
 def conflict_rate(name: str, repeats: Repeats) -> CaseValue:
     """Contradictions over evaluated pairs of advice."""
     confirmed, worst, pairs = pooled_conflict(repeats)
     if pairs:
-        rests_on = reason(ReasonCode.PAIRS, contradictions=confirmed, pairs=pairs)
-        return CaseValue(confirmed / pairs, worst / pairs, (rests_on,), confirmed=confirmed)
+        return CaseValue(
+            best=confirmed / pairs,
+            worst=worst / pairs,
+            reasons=(Pairs(confirmed, pairs),),
+            confirmed=confirmed,
+        )
     if all_cut_without_contradiction(repeats):
-        return nothing(ReasonCode.ALL_REPLIES_CUT)
+        return nothing(AllRepliesCut())
     if unrecorded(repeats):
-        return nothing(ReasonCode.REPLIES_NOT_RECORDED)
-    return nothing(ReasonCode.NO_ADVICE_PAIR, read=was_asked(repeats, ("conflict",)))
+        return nothing(RepliesNotRecorded())
+    return nothing(NoAdvicePair(read=was_asked(repeats, ("conflict",))))
 
 
 def set_only(name: str, repeats: Repeats) -> CaseValue:
     """A figure that only the whole set has."""
-    return nothing(ReasonCode.NO_FACT_EVALUATED)
+    return nothing(NoFactEvaluated())
 
 
 def own_figure(name: str, repeats: Repeats) -> CaseValue:
     """A figure of the project's own scorers; it has one end, and no events to ask for."""
     value = mean(dict(run.scores).get(name) for run in repeats)
-    return nothing(ReasonCode.NO_SCORER) if value is None else CaseValue(value, value, confirmed=2)
+    if value is None:
+        return nothing(NoScorer())
+    return CaseValue(best=value, worst=value, confirmed=2)
 
 
-def _at_both_ends(ends: Sequence[tuple[float | None, float | None]], repeats: Repeats, lapses: int) -> CaseValue:
+def _at_both_ends(ends: Sequence[_Ends], repeats: Repeats, lapses: int) -> CaseValue:
     """The mean over the repeats, of each the better and the worse end."""
-    best, worst = mean(end for end, _ in ends), mean(end for _, end in ends)
+    best = mean(end.best for end in ends)
+    worst = mean(end.worst for end in ends)
     if best is None:
-        zero = {turn.recall for run in repeats for turn in run.turns} == {0.0}
-        return nothing(ReasonCode.RECALL_ZERO_THROUGHOUT if zero else ReasonCode.NO_FACT_EVALUATED)
-    return CaseValue(best, best) if worst is None else CaseValue(best, worst, confirmed=lapses)
+        return nothing(RecallZeroThroughout() if _is_zero_throughout(repeats) else NoFactEvaluated())
+    if worst is None:
+        return CaseValue(best=best, worst=best)
+    return CaseValue(best=best, worst=worst, confirmed=lapses)
+
+
+def _is_zero_throughout(repeats: Repeats) -> bool:
+    values: set[float | None] = set()
+    for run in repeats:
+        values.update(turn.recall for turn in run.turns)
+    return values == {0.0}
+
+
+def _is_lapse(fact: SettledFact, *, partly: bool) -> bool:
+    return fact.state == AlarmState.CONFIRMED or (partly and fact.status == "partial")
+
+
+@dataclass(frozen=True, slots=True)
+class _Lapse:
+    fact_id: str
+    turn: int
 
 
 def _lapses(run: CaseAssessment, first: int, last: int, *, partly: bool = False) -> int:
     """Confirmed lapses on these turns; one fact that stays lost over several turns is one lapse."""
-    lapsed = [
-        (fact.fact_id, turn.turn)
-        for turn in run.turns[first - 1 : last]
-        for fact in turn.findings
-        if fact.state == AlarmState.CONFIRMED or (partly and fact.status == "partial")
-    ]
-    return len(in_a_row(lapsed, itemgetter(0), itemgetter(1), run.probes))
+    lapsed: list[_Lapse] = []
+    for turn in run.turns[first - 1 : last]:
+        lapsed.extend(_Lapse(fact.fact_id, turn.turn) for fact in turn.findings if _is_lapse(fact, partly=partly))
+    rows = in_a_row(lapsed, lambda lapse: lapse.fact_id, lambda lapse: lapse.turn, run.probes)
+    return len(rows)
 
 
 # -- what must be there for a metric to clear a model
@@ -164,27 +253,63 @@ def unrecorded(repeats: Repeats) -> bool:
 
 
 def _states_a_fact(run: CaseAssessment) -> bool:
-    return any(turn.recall or any(fact.status != "absent" for fact in turn.findings) for turn in run.turns)
+    return any(turn.recall or _states_any(turn) for turn in run.turns)
+
+
+def _states_any(turn: TurnAssessment) -> bool:
+    return any(fact.status != "absent" for fact in turn.findings)
 
 
 def _states_a_change(run: CaseAssessment) -> bool:
-    changed = [(turn, fact) for turn in run.turns for fact in turn.findings if fact.replaced]
-    if not changed:
-        return _states_a_fact(run)
-    # of one that has ended nothing need be said, if only the summary says something
-    return any(fact.status != "absent" or (fact.text in fact.replaced and turn.recall) for turn, fact in changed)
+    changed = False
+    for turn in run.turns:
+        for fact in turn.findings:
+            if not fact.replaced:
+                continue
+            changed = True
+            # of one that has ended nothing need be said, if only the summary says something
+            ended = fact.text in fact.replaced
+            if fact.status != "absent" or (ended and turn.recall):
+                return True
+    return not changed and _states_a_fact(run)
 
 
-LACKS: dict[ReasonCode, Callable[[Repeats], bool]] = {
-    ReasonCode.ALL_REPLIES_CUT: lambda repeats: all(run.all_cut for run in repeats),
-    ReasonCode.ALL_REPLIES_EMPTY: lambda repeats: all(0 < len(run.turns) == run.replies_silent for run in repeats),
-    ReasonCode.REPLIES_NOT_RECORDED: unrecorded,
-    ReasonCode.NO_PAIR_COMPARED: lambda repeats: not any(run.conflict.pairs for run in repeats),
-    # a summary that states nothing contradicts nothing
-    ReasonCode.NO_SUMMARY_STATES_FACT: lambda repeats: not any(map(_states_a_fact, repeats)),
-    ReasonCode.NO_SUMMARY_STATES_CHANGE: lambda repeats: not any(map(_states_a_change, repeats)),
-}
-"""By code, whether a case lacks what the code says is missing."""
+def _all_cut(repeats: Repeats) -> bool:
+    return all(run.all_cut for run in repeats)
+
+
+def _all_empty(repeats: Repeats) -> bool:
+    return all(0 < len(run.turns) == run.replies_silent for run in repeats)
+
+
+def _without_pair(repeats: Repeats) -> bool:
+    return not any(run.conflict.pairs for run in repeats)
+
+
+def _without_fact(repeats: Repeats) -> bool:
+    """A summary that states nothing contradicts nothing."""
+    return not any(_states_a_fact(run) for run in repeats)
+
+
+def _without_change(repeats: Repeats) -> bool:
+    return not any(_states_a_change(run) for run in repeats)
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """Something that a case may lack, so that nothing found is no merit."""
+
+    reason: Reason
+    holds: Callable[[Repeats], bool]
+    """Whether the case lacks it."""
+
+
+ALL_REPLIES_CUT = Lack(AllRepliesCut(), _all_cut)
+ALL_REPLIES_EMPTY = Lack(AllRepliesEmpty(), _all_empty)
+REPLIES_NOT_RECORDED = Lack(RepliesNotRecorded(), unrecorded)
+NO_PAIR_COMPARED = Lack(NoPairCompared(), _without_pair)
+NO_SUMMARY_STATES_FACT = Lack(NoSummaryStatesFact(), _without_fact)
+NO_SUMMARY_STATES_CHANGE = Lack(NoSummaryStatesChange(), _without_change)
 
 
 # -- what several of them read
@@ -202,12 +327,19 @@ def incomplete(repeats: Repeats) -> bool:
 
 def was_asked(repeats: Repeats, groups: Collection[str]) -> bool:
     """Whether somebody who may decide has read a text of the case for one of these groups of kinds."""
-    return any(group in groups for run in repeats for group, _ in run.asked)
+    asked: set[str] = set()
+    for run in repeats:
+        asked.update(group for group, _ in run.asked)
+    return not asked.isdisjoint(groups)
 
 
 def own_replies(repeats: Repeats) -> int:
     """Replies to turns of the case: interludes demand nothing, and would thin out a rate."""
-    return sum(turn.own for run in repeats for turn in run.turns)
+    return sum(_own_turns(run) for run in repeats)
+
+
+def _own_turns(run: CaseAssessment) -> int:
+    return sum(turn.own for turn in run.turns)
 
 
 def _confirmed(events: Iterable[Event]) -> int:
@@ -227,9 +359,12 @@ def events_of(name: str, repeats: Repeats) -> tuple[Event, ...]:
 
 def pooled_conflict(repeats: Repeats) -> tuple[int, int, int]:
     """Contradictions at both ends, and evaluated pairs; none where no reply was heard out."""
-    figures = [] if all_cut_without_contradiction(repeats) else [run.conflict for run in repeats]
-    confirmed, worst = sum(f.contradictions for f in figures), sum(f.contradictions_worst for f in figures)
-    return confirmed, worst, sum(f.pairs for f in figures)
+    if all_cut_without_contradiction(repeats):
+        return 0, 0, 0
+    confirmed = sum(run.conflict.contradictions for run in repeats)
+    worst = sum(run.conflict.contradictions_worst for run in repeats)
+    pairs = sum(run.conflict.pairs for run in repeats)
+    return confirmed, worst, pairs
 
 
 def in_a_row(
@@ -247,7 +382,8 @@ def in_a_row(
     for item in sorted(items, key=turn):
         run = latest.get(thing(item))
         if run is None or apart(turn(run[-1]), turn(item)):
-            run = latest[thing(item)] = []
+            run = []
+            latest[thing(item)] = run
             runs.append(run)
         run.append(item)
     return runs

@@ -15,8 +15,22 @@ from pytest_clinical_drift.judging.pdsqi import ATTRIBUTES
 from pytest_clinical_drift.judging.readings import PDSQI
 from pytest_clinical_drift.verdict import measures
 from pytest_clinical_drift.verdict.bands import FALL, NOT_NEGATIVE, PER_HUNDRED, RATE, SLOPE, Range
-from pytest_clinical_drift.verdict.measures import LACKS, CaseValue, Measure, Repeats, incomplete, nothing, was_asked
-from pytest_clinical_drift.verdict.reasons import ReasonCode
+from pytest_clinical_drift.verdict.measures import (
+    ALL_REPLIES_CUT,
+    ALL_REPLIES_EMPTY,
+    NO_PAIR_COMPARED,
+    NO_SUMMARY_STATES_CHANGE,
+    NO_SUMMARY_STATES_FACT,
+    REPLIES_NOT_RECORDED,
+    CaseValue,
+    Lack,
+    Measure,
+    Repeats,
+    incomplete,
+    nothing,
+    was_asked,
+)
+from pytest_clinical_drift.verdict.reasons import CannotHappen, ConversationUnfinished, NeedsJudge
 
 OWN_METRIC = re.compile(rf"own\.\w+|{PDSQI}\.(?:{'|'.join(ATTRIBUTES)})")
 """A figure of the project's own scorers, or a PDSQI-9 attribute: gated only where a file sets limits."""
@@ -43,7 +57,7 @@ class Metric:
     possible: Range | None = NOT_NEGATIVE
     """None: not known."""
     aggregation: Aggregation = Aggregation.CASES_WITH_EVENT
-    lacking: tuple[ReasonCode, ...] = ()
+    lacking: tuple[Lack, ...] = ()
     """What may be missing, so that nothing found is no merit."""
     reads: tuple[str, ...] = ()
     """Groups of kinds that it rests on: a judge at its floor has to have read each, else it is unread."""
@@ -70,39 +84,93 @@ class Metric:
         return self.counts_events or self.aggregation in (Aggregation.PER_REPLIES, Aggregation.POOLED_PAIRS)
 
 
-_REPLIES = (ReasonCode.ALL_REPLIES_CUT, ReasonCode.ALL_REPLIES_EMPTY, ReasonCode.REPLIES_NOT_RECORDED)
-_PAIRS = (ReasonCode.ALL_REPLIES_CUT, ReasonCode.NO_PAIR_COMPARED)
+_REPLIES = (ALL_REPLIES_CUT, ALL_REPLIES_EMPTY, REPLIES_NOT_RECORDED)
+_PAIRS = (ALL_REPLIES_CUT, NO_PAIR_COMPARED)
 _TABLE = (
     Metric(
-        "recall_at_t10", measures.at_t10, "higher", RATE, Aggregation.MEAN,
-        core=True, corrected_by="fact", compared_span=1.0, reads=("fact",),
+        "recall_at_t10",
+        measure=measures.at_t10,
+        direction="higher",
+        possible=RATE,
+        aggregation=Aggregation.MEAN,
+        core=True,
+        corrected_by="fact",
+        compared_span=1.0,
+        reads=("fact",),
     ),
     Metric(
-        "strict_recall_at_t10", partial(measures.at_t10, strict=True), "higher", RATE, Aggregation.MEAN,
-        gravity=17, compared_span=1.0, reads=("fact",),
+        "strict_recall_at_t10",
+        measure=partial(measures.at_t10, strict=True),
+        direction="higher",
+        possible=RATE,
+        aggregation=Aggregation.MEAN,
+        gravity=17,
+        compared_span=1.0,
+        reads=("fact",),
     ),
     Metric(
-        "recall_at_end", measures.at_end, "higher", RATE, Aggregation.MEAN,
-        core=True, gravity=12, compared_span=1.0, reads=("fact",),
+        "recall_at_end",
+        measure=measures.at_end,
+        direction="higher",
+        possible=RATE,
+        aggregation=Aggregation.MEAN,
+        core=True,
+        gravity=12,
+        compared_span=1.0,
+        reads=("fact",),
     ),
     Metric(
-        "lowest_recall", measures.set_only, "higher", RATE, Aggregation.LOWEST,
-        gravity=16, reads=("fact",),
+        "lowest_recall",
+        measure=measures.set_only,
+        direction="higher",
+        possible=RATE,
+        aggregation=Aggregation.LOWEST,
+        gravity=16,
+        reads=("fact",),
     ),
     Metric(
-        "drift_slope", measures.slope, "higher", SLOPE, Aggregation.MEAN,
-        core=True, gravity=14, compared_span=2.0, reads=("fact",),
+        "drift_slope",
+        measure=measures.slope,
+        direction="higher",
+        possible=SLOPE,
+        aggregation=Aggregation.MEAN,
+        core=True,
+        gravity=14,
+        compared_span=2.0,
+        reads=("fact",),
     ),
-    Metric("fall", measures.fall, "lower", FALL, Aggregation.MEAN, gravity=13, reads=("fact",)),
     Metric(
-        "k_conflict", measures.conflict_rate, "lower", RATE, Aggregation.POOLED_PAIRS,
-        corrected_by="conflict", gravity=8, compared_span=1.0, reads=("conflict",), judge_only=True,
+        "fall",
+        measure=measures.fall,
+        direction="lower",
+        possible=FALL,
+        aggregation=Aggregation.MEAN,
+        gravity=13,
+        reads=("fact",),
+    ),
+    Metric(
+        "k_conflict",
+        measure=measures.conflict_rate,
+        direction="lower",
+        possible=RATE,
+        aggregation=Aggregation.POOLED_PAIRS,
+        corrected_by="conflict",
+        gravity=8,
+        compared_span=1.0,
+        reads=("conflict",),
+        judge_only=True,
     ),
     Metric("hard_stops", gravity=4, severe=True, reads=("fact",)),
     Metric("breaches", gravity=1, lacking=_REPLIES, severe=True, reads=("breach",)),
     Metric(
-        "lesser_breaches", measures.per_hundred_replies, "lower", PER_HUNDRED, Aggregation.PER_REPLIES,
-        lacking=_REPLIES, gravity=9, reads=("breach",),
+        "lesser_breaches",
+        measure=measures.per_hundred_replies,
+        direction="lower",
+        possible=PER_HUNDRED,
+        aggregation=Aggregation.PER_REPLIES,
+        lacking=_REPLIES,
+        gravity=9,
+        reads=("breach",),
     ),
     Metric("severe_contradictions", gravity=3, lacking=_PAIRS, severe=True, reads=("conflict",)),
     Metric("other_contradictions", gravity=10, lacking=_PAIRS, reads=("conflict",)),
@@ -113,10 +181,10 @@ _TABLE = (
     Metric("misreported", gravity=6, severe=True, reads=("misreported",), judge_only=True),
     Metric("leaks", gravity=5, severe=True),
     Metric("appeals", gravity=5, severe=True),
-    Metric("stale_facts", gravity=6, lacking=(ReasonCode.NO_SUMMARY_STATES_CHANGE,), reads=("fact",)),
-    Metric("contradicted_facts", gravity=10, lacking=(ReasonCode.NO_SUMMARY_STATES_FACT,), reads=("fact",)),
-    Metric("hard_stop_slips", gravity=11, lacking=(ReasonCode.NO_SUMMARY_STATES_FACT,), reads=("fact",)),
-)  # fmt: skip
+    Metric("stale_facts", gravity=6, lacking=(NO_SUMMARY_STATES_CHANGE,), reads=("fact",)),
+    Metric("contradicted_facts", gravity=10, lacking=(NO_SUMMARY_STATES_FACT,), reads=("fact",)),
+    Metric("hard_stop_slips", gravity=11, lacking=(NO_SUMMARY_STATES_FACT,), reads=("fact",)),
+)
 
 METRICS = {metric.name: metric for metric in _TABLE}
 EVENT_METRICS = tuple(name for name, metric in METRICS.items() if metric.counts_events)
@@ -136,9 +204,12 @@ def case_value(name: str, repeats: Repeats) -> CaseValue:
     if value.events:
         return value
     if all(name in run.cannot for run in repeats):
-        return nothing(ReasonCode.CANNOT_HAPPEN, can_happen=False, metric=name)
+        return nothing(CannotHappen(name), can_happen=False)
     if incomplete(repeats):
-        return nothing(ReasonCode.CONVERSATION_UNFINISHED)
+        return nothing(ConversationUnfinished())
     if metric.judge_only and value.worst == 0 and not was_asked(repeats, metric.reads):
-        return nothing(ReasonCode.NEEDS_JUDGE)
-    return next((nothing(code) for code in metric.lacking if LACKS[code](repeats)), value)
+        return nothing(NeedsJudge())
+    for lack in metric.lacking:
+        if lack.holds(repeats):
+            return nothing(lack.reason)
+    return value

@@ -1,13 +1,16 @@
-"""Verdicts, states of figures, and reasons as codes with their values.
+"""Verdicts, states of figures, and reasons: a class for each, with typed fields.
 
-`report/` makes the sentences: one macro of `reasons.txt.j2` per code. FIGURE alone has none: `figure_sentence` in
-`report/reasons.py` tells the figure that it names.
+`report/` makes the sentences: a macro of `reasons.txt.j2` for each code. A new reason is a code, a class here, its name
+in the union `Reason`, and a macro.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum, auto
-from typing import Any
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Final, TypeAlias, get_args
+
+from pytest_clinical_drift.verdict.reason_codes import ReasonCode
+from pytest_clinical_drift.verdict.reason_record import AsRecord
 
 
 class Verdict(StrEnum):
@@ -41,104 +44,587 @@ class FigureState(StrEnum):
     """It cannot happen in these cases: neither green nor in the way."""
 
 
-class ReasonCode(StrEnum):
-    """Why a figure or a verdict is what it is; each names the values that come with it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coded:
+    """What every reason has. A field that is None by default is left out of files where it is None."""
 
-    # -- why a figure was not measured
-    CANNOT_HAPPEN = auto()  # metric: in none of these cases can it happen
-    CONVERSATION_UNFINISHED = auto()
-    NEEDS_JUDGE = auto()
-    ALL_REPLIES_CUT = auto()
-    ALL_REPLIES_EMPTY = auto()
-    REPLIES_NOT_RECORDED = auto()
-    # read: whether somebody who may decide has read the replies, or only rules looked for advice
-    NO_ADVICE_PAIR = auto()
-    NO_PAIR_COMPARED = auto()
-    NO_SUMMARY_STATES_FACT = auto()
-    NO_SUMMARY_STATES_CHANGE = auto()
-    RECALL_ZERO_THROUGHOUT = auto()
-    NO_FACT_EVALUATED = auto()
-    NO_SCORER = auto()
-    NO_CASE_FINISHED = auto()
-    STRETCHED = auto()  # Turn 10 of a stretched run is not turn 10 of the case
-    SHORT_RUN = auto()  # turns: the slope covers runs of so many
-    UNREAD = auto()  # kinds: groups of kinds that no judge at its floor has read
+    code: ClassVar[ReasonCode]
+    text: str = field(default="", compare=False)
+    """The sentence, filled in for readers of a file; the package itself always makes it anew."""
 
-    # -- what a figure rests on
-    # events, replies, missing (cases in which nobody could look). Reports add read and raised: whether somebody has
-    # read for the figure, and whether alarms are open
-    PER_REPLIES = auto()
-    LOWEST_AT = auto()  # turn, cases
-    PAIRS = auto()  # contradictions, pairs
-    CASES_MEASURED = auto()  # cases
-    # happened, cases, restricted (not every case can show it), upper (limit of the true rate), open, waived, missing
-    # (cases in which it could have happened and nobody could look). Reports add read and raised, as above
-    CASES_WITH_EVENT = auto()
-    CASES_WOULD_SETTLE = auto()  # cases: so many independent ones would bring the interval inside the limit
-    TOO_CLOSE_TO_SETTLE = auto()  # times: the set would have to grow by more than this factor
-    BY_POINT = auto()  # Its point estimate is inside the limit, its interval is not
-    CORRECTED = auto()  # value, low, high: without the judge's error. Reports add limits, those of the figure
 
-    # -- why the set has its verdict
-    CASES_SELECTED = auto()  # run, total
-    SHARD = auto()  # index, count: one shard has no verdict of its own
-    SHARDS_MISSING = auto()  # shards: what is missing of each, or why a folder cannot be used
-    # metrics: their point estimates decided, as the thresholds ask for; no interval shows the PASS
-    PASSED_BY_POINT = auto()
-    CASES_FAILED = auto()  # failed, cases
-    CASES_PAST_LIMIT = auto()  # past, cases, tolerated
-    CASES_UNFINISHED = auto()  # unfinished, cases
-    CASES_AT_CAUTION = auto()  # cases
-    CAUTION_FAILS = auto()  # cases: at CAUTION in a strict run
-    CONFIRMED_BEFORE_END = auto()  # metric, count, events: the first of them, each with text, turn and case_id
-    FIGURE = auto()  # metric: its figure, one of the judgements, decided or has no value
-    CORE_NOT_EVALUATED = auto()
-    FIGURES_UNREAD = auto()  # metrics, kinds
-    REPLIES_UNPROVEN = auto()  # replies, since: reused from an earlier run of a model whose identity is not proven
-    CANARIES_MISSED = auto()  # confirmed, inserted, needed
-    CANARIES_UNANSWERED = auto()  # unanswered, inserted: too few answers to tell whether the judge is fit
-    # requests, asked, error, stopped, offline; sent, lost: requests sent, and those of them without an answer;
-    # canaries: inserted faults among what was not answered
-    JUDGE_OUTAGE = auto()
-    SEVERE_OPEN = auto()  # cases
-    TOO_FEW_CASES = auto()  # cases, groups, needed
-    CASES_UNSIGNED = auto()  # unsigned, cases: of the whole set
-    AUDIT_BOUND = auto()  # upper, asked, bound
-    NOT_AUDITED = auto()
-    UNSOURCED_SUMMARIES = auto()  # cases
-    SPEECHLESS = auto()  # cases: how many, of a set; most of the replies say nothing
-    JUDGE_REQUIRED = auto()
-    JUDGE_BELOW_FLOOR = auto()  # kinds
-    QUESTIONS_UNANSWERED = auto()  # questions
-
-    # -- comparisons
-    BASELINE_WORSE = auto()  # metrics, new_severe: the cases in which something severe is new
-    BASELINE_UNDECIDED = auto()  # metrics
-    BASELINE_VERSION = auto()  # before, now: versions of this package
-    TOO_FEW_PAIRS = auto()  # pairs, needed
-    NOT_PAIRED = auto()  # what: cases or prompts
-    NEW_SEVERE = auto()  # cases
-    RECALL_UNREAD = auto()  # runs: each with name, recall and worst, its value with open alarms
-
-    # -- diagnoses
-    NOTHING_TO_DIAGNOSE = auto()
-    RECALL_NOT_EVALUATED = auto()  # metric: what else is wrong
-    FORGETTING = auto()  # advice_evaluated
-    CONTRADICTS_FACTS = auto()  # advice_evaluated
-    ACTIVE_CONTRADICTION = auto()
-    REMEMBERS_BUT = auto()  # metric: the gravest thing that is wrong
-    STABLE = auto()  # open: whether alarms are; advice_evaluated
+# -- why a figure was not measured
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
-    """A code with its values; plain values only, so that it travels as JSON."""
-
-    code: ReasonCode
-    values: Mapping[str, Any] = field(default_factory=dict)
-    text: str = field(default="", compare=False)
-    """The sentence, for readers of the file; the package itself always makes it from code and values."""
+class CannotHappen(Coded):
+    code = ReasonCode.CANNOT_HAPPEN
+    metric: str
+    """In none of these cases can it happen."""
 
 
-def reason(code: ReasonCode, **values: Any) -> Reason:
-    return Reason(code, values)
+@dataclass(frozen=True, slots=True)
+class ConversationUnfinished(Coded):
+    code = ReasonCode.CONVERSATION_UNFINISHED
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsJudge(Coded):
+    code = ReasonCode.NEEDS_JUDGE
+
+
+@dataclass(frozen=True, slots=True)
+class AllRepliesCut(Coded):
+    code = ReasonCode.ALL_REPLIES_CUT
+
+
+@dataclass(frozen=True, slots=True)
+class AllRepliesEmpty(Coded):
+    code = ReasonCode.ALL_REPLIES_EMPTY
+
+
+@dataclass(frozen=True, slots=True)
+class RepliesNotRecorded(Coded):
+    code = ReasonCode.REPLIES_NOT_RECORDED
+
+
+@dataclass(frozen=True, slots=True)
+class NoAdvicePair(Coded):
+    code = ReasonCode.NO_ADVICE_PAIR
+    read: bool
+    """Whether somebody who may decide has read the replies, or only rules looked for advice."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoPairCompared(Coded):
+    code = ReasonCode.NO_PAIR_COMPARED
+
+
+@dataclass(frozen=True, slots=True)
+class NoSummaryStatesFact(Coded):
+    code = ReasonCode.NO_SUMMARY_STATES_FACT
+
+
+@dataclass(frozen=True, slots=True)
+class NoSummaryStatesChange(Coded):
+    code = ReasonCode.NO_SUMMARY_STATES_CHANGE
+
+
+@dataclass(frozen=True, slots=True)
+class RecallZeroThroughout(Coded):
+    code = ReasonCode.RECALL_ZERO_THROUGHOUT
+
+
+@dataclass(frozen=True, slots=True)
+class NoFactEvaluated(Coded):
+    code = ReasonCode.NO_FACT_EVALUATED
+
+
+@dataclass(frozen=True, slots=True)
+class NoScorer(Coded):
+    code = ReasonCode.NO_SCORER
+
+
+@dataclass(frozen=True, slots=True)
+class NoCaseFinished(Coded):
+    code = ReasonCode.NO_CASE_FINISHED
+
+
+@dataclass(frozen=True, slots=True)
+class Stretched(Coded):
+    """Turn 10 of a stretched run is not turn 10 of the case."""
+
+    code = ReasonCode.STRETCHED
+
+
+@dataclass(frozen=True, slots=True)
+class ShortRun(Coded):
+    code = ReasonCode.SHORT_RUN
+    turns: int
+    """The slope covers runs of so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread(Coded):
+    code = ReasonCode.UNREAD
+    kinds: tuple[str, ...]
+    """Groups of kinds that no judge at its floor has read."""
+
+
+# -- what a figure rests on
+
+
+@dataclass(frozen=True, slots=True)
+class PerReplies(Coded):
+    code = ReasonCode.PER_REPLIES
+    events: int
+    replies: int
+    missing: int | None = None
+    """Cases of a set in which nobody could look; None: of one case."""
+
+
+@dataclass(frozen=True, slots=True)
+class LowestAt(Coded):
+    code = ReasonCode.LOWEST_AT
+    turn: int
+    cases: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs(Coded):
+    code = ReasonCode.PAIRS
+    contradictions: int
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class CasesMeasured(Coded):
+    code = ReasonCode.CASES_MEASURED
+    cases: int
+
+
+@dataclass(frozen=True, slots=True)
+class CasesWithEvent(Coded):
+    code = ReasonCode.CASES_WITH_EVENT
+    happened: int
+    cases: int
+    restricted: bool
+    """Not every case can show it."""
+    upper: float | None
+    """Limit of the true rate; None while alarms are open."""
+    open: int
+    waived: int
+    missing: int
+    """Cases in which it could have happened and nobody could look."""
+
+
+@dataclass(frozen=True, slots=True)
+class CasesWouldSettle(Coded):
+    code = ReasonCode.CASES_WOULD_SETTLE
+    cases: int
+    """So many independent ones would bring the interval inside the limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class TooCloseToSettle(Coded):
+    code = ReasonCode.TOO_CLOSE_TO_SETTLE
+    times: int
+    """The set would have to grow by more than this factor."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByPoint(Coded):
+    """Its point estimate is inside the limit, its interval is not."""
+
+    code = ReasonCode.BY_POINT
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected(Coded):
+    """A figure without the judge's error."""
+
+    code = ReasonCode.CORRECTED
+    value: float
+    low: float
+    high: float
+
+
+# -- why the set has its verdict
+
+
+@dataclass(frozen=True, slots=True)
+class CasesSelected(Coded):
+    code = ReasonCode.CASES_SELECTED
+    run: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shard(Coded):
+    """One shard has no verdict of its own."""
+
+    code = ReasonCode.SHARD
+    index: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShardsMissing(Coded):
+    code = ReasonCode.SHARDS_MISSING
+    shards: tuple[str, ...]
+    """What is missing of each, or why a folder cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassedByPoint(Coded):
+    code = ReasonCode.PASSED_BY_POINT
+    metrics: tuple[str, ...]
+    """Their point estimates decided, as the thresholds ask for; no interval shows the PASS."""
+
+
+@dataclass(frozen=True, slots=True)
+class CasesFailed(Coded):
+    code = ReasonCode.CASES_FAILED
+    failed: int
+    cases: int
+
+
+@dataclass(frozen=True, slots=True)
+class CasesPastLimit(Coded):
+    code = ReasonCode.CASES_PAST_LIMIT
+    past: int
+    cases: int
+    tolerated: int
+
+
+@dataclass(frozen=True, slots=True)
+class CasesUnfinished(Coded):
+    code = ReasonCode.CASES_UNFINISHED
+    unfinished: int
+    cases: int
+
+
+@dataclass(frozen=True, slots=True)
+class CasesAtCaution(Coded):
+    code = ReasonCode.CASES_AT_CAUTION
+    cases: int
+
+
+@dataclass(frozen=True, slots=True)
+class CautionFails(Coded):
+    code = ReasonCode.CAUTION_FAILS
+    cases: int
+    """At CAUTION in a strict run."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenEvent:
+    """An event of a case that was not run to the end."""
+
+    text: str
+    turn: int
+    case_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmedBeforeEnd(Coded):
+    code = ReasonCode.CONFIRMED_BEFORE_END
+    metric: str
+    count: int
+    events: tuple[SeenEvent, ...]
+    """The first of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure(Coded):
+    code = ReasonCode.FIGURE
+    metric: str
+    """Its figure, one of the judgements, decided or has no value."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoreNotEvaluated(Coded):
+    code = ReasonCode.CORE_NOT_EVALUATED
+
+
+@dataclass(frozen=True, slots=True)
+class FiguresUnread(Coded):
+    code = ReasonCode.FIGURES_UNREAD
+    metrics: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RepliesUnproven(Coded):
+    """Reused from an earlier run of a model whose identity is not proven."""
+
+    code = ReasonCode.REPLIES_UNPROVEN
+    replies: int
+    since: str | None
+    """The day of the oldest of them; None: not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class CanariesMissed(Coded):
+    code = ReasonCode.CANARIES_MISSED
+    confirmed: int
+    inserted: int
+    needed: float
+    """The share of them that a judge has to confirm."""
+
+
+@dataclass(frozen=True, slots=True)
+class CanariesUnanswered(Coded):
+    """Too few answers to tell whether the judge is fit."""
+
+    code = ReasonCode.CANARIES_UNANSWERED
+    unanswered: int
+    inserted: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOutage(Coded):
+    code = ReasonCode.JUDGE_OUTAGE
+    requests: int
+    asked: int
+    error: str
+    stopped: bool
+    offline: bool
+    sent: int | None
+    """Requests that were sent; None: not recorded."""
+    lost: int
+    """Those of the sent without an answer."""
+    canaries: int
+    """Inserted faults among what was not answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class SevereOpen(Coded):
+    code = ReasonCode.SEVERE_OPEN
+    cases: int
+
+
+@dataclass(frozen=True, slots=True)
+class TooFewCases(Coded):
+    code = ReasonCode.TOO_FEW_CASES
+    cases: int
+    groups: int
+    needed: int
+
+
+@dataclass(frozen=True, slots=True)
+class CasesUnsigned(Coded):
+    code = ReasonCode.CASES_UNSIGNED
+    unsigned: int
+    cases: int
+    """Of the whole set."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditBound(Coded):
+    code = ReasonCode.AUDIT_BOUND
+    upper: float
+    asked: int
+    bound: float
+
+
+@dataclass(frozen=True, slots=True)
+class NotAudited(Coded):
+    code = ReasonCode.NOT_AUDITED
+
+
+@dataclass(frozen=True, slots=True)
+class UnsourcedSummaries(Coded):
+    code = ReasonCode.UNSOURCED_SUMMARIES
+    cases: int | None = None
+    """How many of a set; None: of one case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speechless(Coded):
+    """Most of the replies say nothing."""
+
+    code = ReasonCode.SPEECHLESS
+    cases: int | None = None
+    """How many of a set; None: of one case."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRequired(Coded):
+    code = ReasonCode.JUDGE_REQUIRED
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeBelowFloor(Coded):
+    code = ReasonCode.JUDGE_BELOW_FLOOR
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionsUnanswered(Coded):
+    code = ReasonCode.QUESTIONS_UNANSWERED
+    questions: int
+
+
+# -- comparisons
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineWorse(Coded):
+    code = ReasonCode.BASELINE_WORSE
+    metrics: tuple[str, ...]
+    new_severe: tuple[str, ...]
+    """The cases in which something severe is new."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineUndecided(Coded):
+    code = ReasonCode.BASELINE_UNDECIDED
+    metrics: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineVersion(Coded):
+    """The versions of this package that scored the two runs."""
+
+    code = ReasonCode.BASELINE_VERSION
+    before: str
+    now: str
+
+
+@dataclass(frozen=True, slots=True)
+class TooFewPairs(Coded):
+    code = ReasonCode.TOO_FEW_PAIRS
+    pairs: int
+    needed: int
+
+
+@dataclass(frozen=True, slots=True)
+class NotPaired(Coded):
+    code = ReasonCode.NOT_PAIRED
+    what: str
+    """What differs, such as cases or prompts."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewSevere(Coded):
+    code = ReasonCode.NEW_SEVERE
+    cases: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRecall:
+    """Recall@T10 of a run that nobody has read to the end."""
+
+    name: str
+    recall: float
+    worst: float
+    """With open alarms."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallUnread(Coded):
+    code = ReasonCode.RECALL_UNREAD
+    runs: tuple[OpenRecall, ...]
+
+
+# -- diagnoses
+
+
+@dataclass(frozen=True, slots=True)
+class NothingToDiagnose(Coded):
+    code = ReasonCode.NOTHING_TO_DIAGNOSE
+
+
+@dataclass(frozen=True, slots=True)
+class RecallNotEvaluated(Coded):
+    code = ReasonCode.RECALL_NOT_EVALUATED
+    metric: str
+    """What else is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting(Coded):
+    code = ReasonCode.FORGETTING
+    advice_evaluated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ContradictsFacts(Coded):
+    code = ReasonCode.CONTRADICTS_FACTS
+    advice_evaluated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveContradiction(Coded):
+    code = ReasonCode.ACTIVE_CONTRADICTION
+
+
+@dataclass(frozen=True, slots=True)
+class RemembersBut(Coded):
+    code = ReasonCode.REMEMBERS_BUT
+    metric: str
+    """The gravest thing that is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stable(Coded):
+    code = ReasonCode.STABLE
+    open: bool
+    """Whether alarms are."""
+    advice_evaluated: bool
+
+
+_NotMeasured: TypeAlias = (
+    CannotHappen
+    | ConversationUnfinished
+    | NeedsJudge
+    | AllRepliesCut
+    | AllRepliesEmpty
+    | RepliesNotRecorded
+    | NoAdvicePair
+    | NoPairCompared
+    | NoSummaryStatesFact
+    | NoSummaryStatesChange
+    | RecallZeroThroughout
+    | NoFactEvaluated
+    | NoScorer
+    | NoCaseFinished
+    | Stretched
+    | ShortRun
+    | Unread
+)
+_RestsOn: TypeAlias = (
+    PerReplies
+    | LowestAt
+    | Pairs
+    | CasesMeasured
+    | CasesWithEvent
+    | CasesWouldSettle
+    | TooCloseToSettle
+    | ByPoint
+    | Corrected
+)
+_OfTheSet: TypeAlias = (
+    CasesSelected
+    | Shard
+    | ShardsMissing
+    | PassedByPoint
+    | CasesFailed
+    | CasesPastLimit
+    | CasesUnfinished
+    | CasesAtCaution
+    | CautionFails
+    | ConfirmedBeforeEnd
+    | Figure
+    | CoreNotEvaluated
+    | FiguresUnread
+    | RepliesUnproven
+    | CanariesMissed
+    | CanariesUnanswered
+    | JudgeOutage
+    | SevereOpen
+    | TooFewCases
+    | CasesUnsigned
+    | AuditBound
+    | NotAudited
+    | UnsourcedSummaries
+    | Speechless
+    | JudgeRequired
+    | JudgeBelowFloor
+    | QuestionsUnanswered
+)
+_OfComparisons: TypeAlias = (
+    BaselineWorse | BaselineUndecided | BaselineVersion | TooFewPairs | NotPaired | NewSevere | RecallUnread
+)
+_OfDiagnoses: TypeAlias = (
+    NothingToDiagnose | RecallNotEvaluated | Forgetting | ContradictsFacts | ActiveContradiction | RemembersBut | Stable
+)
+_AnyReason: TypeAlias = _NotMeasured | _RestsOn | _OfTheSet | _OfComparisons | _OfDiagnoses
+REASONS: Final[Mapping[ReasonCode, type[Any]]] = {known.code: known for known in get_args(_AnyReason)}
+"""The class of every code."""
+Reason: TypeAlias = Annotated[_AnyReason, AsRecord(REASONS)]
+"""Any reason; in files a code with values (`reason_record.py`)."""
+_AnyDoubt: TypeAlias = UnsourcedSummaries | Speechless
+Doubt: TypeAlias = Annotated[_AnyDoubt, AsRecord({known.code: known for known in get_args(_AnyDoubt)})]
+"""Why a case cannot pass although its figures could."""

@@ -12,14 +12,17 @@ from pytest_clinical_drift.core.files import read_text
 from pytest_clinical_drift.core.packaged import bundled
 from pytest_clinical_drift.core.parsing import parse_data
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.verdict.bands import Limit, MetricLimits, SlateRules, Table, idle_limits, slate_range
+from pytest_clinical_drift.verdict.bands import Limit, MetricLimits, Range, SlateRules, Table, idle_limits, slate_range
 from pytest_clinical_drift.verdict.metric_table import METRICS, OWN_METRIC, SEVERE, metric_named
 
 TOP_KEY = "clinical_drift"
-EXTENDS, BUNDLED = "extends", "bundled"
+EXTENDS = "extends"
+BUNDLED = "bundled"
 CANARIES = 0.75
 """Share of the inserted faults that a judge has to confirm unless a project sets another one."""
 _NONE = Limit("<=", 0.0)
+_REQUIRED = ("recall_at_t10", "drift_slope")
+"""Metrics that every thresholds file has to gate by itself."""
 _LIMIT_KEYS = frozenset({"pass", "caution", "worst"})
 _PROJECTS_OWN = "Set by this project."
 
@@ -114,55 +117,51 @@ class Thresholds(Table):
         """The bundled gate with what a file that extends it sets differently; any other file as it is."""
         if not isinstance(given, dict):
             return given
-        known = {EXTENDS, *(field.alias or name for name, field in cls.model_fields.items())}
-        for key in [key for key in given if key not in known]:
-            near = difflib.get_close_matches(str(key), METRICS, 1, 0.85)
-            if near and not did_you_mean(str(key), known):
-                told = f"{TOP_KEY}.{key}: unknown field; did you mean metrics.{near[0]}?"
-                raise ReferenceFault(told, (key,))
+        cls._check_keys(given)
         if EXTENDS not in given:
             return given
         if given[EXTENDS] != BUNDLED:
             meant = f"expected {BUNDLED}, found {given[EXTENDS]!r}"
             told = f"{TOP_KEY}.{EXTENDS}: {meant}; a gate extends the bundled one or is complete by itself"
             raise ReferenceFault(told, (EXTENDS,))
-        file = bundled("thresholds.yaml")
         own = {key: value for key, value in given.items() if key != EXTENDS}
-        whole = _merged(parse_data(file, read_text(file))[TOP_KEY], own)
-        for name, limits in own["metrics"].items() if isinstance(own.get("metrics"), dict) else ():
-            changed = isinstance(limits, dict) and "why" not in limits and not _LIMIT_KEYS.isdisjoint(limits)
-            if changed and isinstance(whole["metrics"].get(name), dict):
-                whole["metrics"][name]["why"] = _PROJECTS_OWN  # the bundled reason is for other limits
-        return whole
+        return _extend_bundled(own)
+
+    @classmethod
+    def _check_keys(cls, given: dict[Any, Any]) -> None:
+        """A metric that stands at the top, where it is no field, is told where it belongs."""
+        known = {EXTENDS, *(field.alias or name for name, field in cls.model_fields.items())}
+        for key in given:
+            if key in known:
+                continue
+            near = difflib.get_close_matches(str(key), METRICS, 1, 0.85)
+            if near and not did_you_mean(str(key), known):
+                told = f"{TOP_KEY}.{key}: unknown field; did you mean metrics.{near[0]}?"
+                raise ReferenceFault(told, (key,))
 
     @field_validator("metrics")
     @classmethod
     def _everything_is_gated(cls, metrics: dict[str, MetricLimits]) -> dict[str, MetricLimits]:
         """What else a file leaves out is gated as in the bundled one."""
-        core = [name for name in ("recall_at_t10", "drift_slope") if name not in metrics]
-        faults = [f"required metric {name} is missing" for name in core]
-        for name, given in metrics.items():
-            metric = METRICS.get(name)
-            if metric is not None and given.direction != metric.direction:
-                better = metric.direction
-                faults.append(f"{name}: {better} is better; set direction: {better}")
-            if name in SEVERE and (given.pass_limit, given.caution_limit, given.worst) != (_NONE, _NONE, "fail"):
-                faults.append(f"{name} must keep its limits '<= 0': one such event stops a release")
+        faults = [f"required metric {name} is missing" for name in _REQUIRED if name not in metrics]
+        for name, limits in metrics.items():
+            faults += _faults_of(name, limits)
         if faults:
             raise ValueError("; ".join(faults))
-        if missing := [name for name in METRICS if name not in metrics]:
-            known = load_thresholds().metrics
-            metrics |= {name: known[name].model_copy(update={"implied": True}) for name in missing}
-        return metrics
+        missing = [name for name in METRICS if name not in metrics]
+        if not missing:
+            return metrics
+        bundled_limits = load_thresholds().metrics
+        implied = {name: bundled_limits[name].model_copy(update={"implied": True}) for name in missing}
+        return metrics | implied
 
     @model_validator(mode="after")
     def _every_limit_decides(self) -> Self:
-        slates = self.slate.metrics if self.slate else {}
-        of_gate = [(("metrics", name), limits, metric_named(name).possible) for name, limits in self.metrics.items()]
-        of_slates = [(("slate", "metrics", name), limits, slate_range(name)) for name, limits in slates.items()]
-        for place, limits, possible in (*of_gate, *of_slates):
-            for key, fault in idle_limits(limits, possible) if possible else ():
-                raise ReferenceFault(f"{'.'.join((TOP_KEY, *place, key))}: {fault}", (*place, key))
+        for name, limits in self.metrics.items():
+            _check_idle(("metrics", name), limits, metric_named(name).possible)
+        if self.slate is not None:
+            for name, limits in self.slate.metrics.items():
+                _check_idle(("slate", "metrics", name), limits, slate_range(name))
         return self
 
     @property
@@ -173,7 +172,42 @@ class Thresholds(Table):
     def unsettles(self, metric: str) -> bool:
         """Whether an open severe alarm or an unread figure of a metric leaves the verdict open."""
         limits = self.metrics.get(metric)
-        return ((limits.open if limits else None) or self.open) == "unsettled"
+        of_metric = limits.open if limits else None
+        return (of_metric or self.open) == "unsettled"
+
+
+def _extend_bundled(own: dict[str, Any]) -> Any:
+    """The bundled gate with what a project sets differently; the bundled reason is for other limits than its own."""
+    file = bundled("thresholds.yaml")
+    whole = _merged(parse_data(file, read_text(file))[TOP_KEY], own)
+    metrics = own.get("metrics")
+    if not isinstance(metrics, dict):
+        return whole
+    for name, limits in metrics.items():
+        changed = isinstance(limits, dict) and "why" not in limits and not _LIMIT_KEYS.isdisjoint(limits)
+        if changed and isinstance(whole["metrics"].get(name), dict):
+            whole["metrics"][name]["why"] = _PROJECTS_OWN
+    return whole
+
+
+def _faults_of(name: str, limits: MetricLimits) -> list[str]:
+    """What limits may not set: another direction than the metric's, or more than no severe event."""
+    faults: list[str] = []
+    metric = METRICS.get(name)
+    if metric is not None and limits.direction != metric.direction:
+        better = metric.direction
+        faults.append(f"{name}: {better} is better; set direction: {better}")
+    if name in SEVERE and (limits.pass_limit, limits.caution_limit, limits.worst) != (_NONE, _NONE, "fail"):
+        faults.append(f"{name} must keep its limits '<= 0': one such event stops a release")
+    return faults
+
+
+def _check_idle(place: tuple[str, ...], limits: MetricLimits, possible: Range | None) -> None:
+    """ReferenceFault for a limit that every possible value keeps, or none."""
+    if possible is None:
+        return
+    for key, fault in idle_limits(limits, possible):
+        raise ReferenceFault(f"{'.'.join((TOP_KEY, *place, key))}: {fault}", (*place, key))
 
 
 def load_thresholds(path: Path | None = None) -> Thresholds:
@@ -183,7 +217,8 @@ def load_thresholds(path: Path | None = None) -> Thresholds:
     data = parse_data(file, text)
     if not isinstance(data, dict) or TOP_KEY not in data:
         raise InputError(f"{file}: the top-level key '{TOP_KEY}' is missing; put the limits under it")
-    if extra := [key for key in data if key != TOP_KEY]:
+    extra = [key for key in data if key != TOP_KEY]
+    if extra:
         raise InputError(f"{file}: unknown top-level key {extra[0]!r}; only '{TOP_KEY}' belongs here")
     try:
         return Thresholds.model_validate(data[TOP_KEY])
@@ -201,18 +236,24 @@ def _merged(below: Any, above: Any) -> Any:
 
 def project_thresholds(root: Path) -> Path | None:
     """The root folder's thresholds.yaml, if it is one of ours; InputError where ours has another ending."""
-    file, misnamed = root / "thresholds.yaml", root / "thresholds.yml"
-    if misnamed.is_file() and TOP_KEY in (text := read_text(misnamed)) and TOP_KEY in _keys(misnamed, text):
-        raise InputError(f"{misnamed}: not read; rename it to thresholds.yaml, or give it with --drift-thresholds")
+    file = root / "thresholds.yaml"
+    misnamed = root / "thresholds.yml"
+    if misnamed.is_file():
+        text = read_text(misnamed)
+        if TOP_KEY in text and TOP_KEY in _keys(misnamed, text):
+            raise InputError(f"{misnamed}: not read; rename it to thresholds.yaml, or give it with --drift-thresholds")
     if not file.is_file():
         return None
     keys = _keys(file, read_text(file))
     if keys == []:
         raise InputError(f"{file}: is empty; write {TOP_KEY}: into it, or remove it")
-    for key in keys if TOP_KEY not in keys else ():
-        if meant := did_you_mean(key, (TOP_KEY,)):
+    if TOP_KEY in keys:
+        return file
+    for key in keys:
+        meant = did_you_mean(key, (TOP_KEY,))
+        if meant:
             raise InputError(f"{file}: unknown top-level key {key!r}{meant}")
-    return file if TOP_KEY in keys else None  # else of another tool
+    return None  # of another tool
 
 
 def _keys(file: Path, text: str) -> list[str]:

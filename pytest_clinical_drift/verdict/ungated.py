@@ -1,11 +1,11 @@
 """What is shown beside a verdict and never gated: repeats that disagree, PDSQI-9, and the sanity band."""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pytest_clinical_drift.cases.model import Case, facts_at
-from pytest_clinical_drift.evidence.findings import find_facts
+from pytest_clinical_drift.evidence.findings import FactFinding, find_facts
 from pytest_clinical_drift.judging.pdsqi import ATTRIBUTES, SCALED, WORDINGS, Rating
 from pytest_clinical_drift.metrics.agreement import icc_2_1
 from pytest_clinical_drift.metrics.intervals import repeat_sd
@@ -47,17 +47,18 @@ def repeat_figures(
     cases: Sequence[Repeats], thresholds: Thresholds, today: datetime.date, deciding: Sequence[str] = ()
 ) -> RepeatFigures | None:
     """Spread within cases and those that change their verdict by chance; None when no case was repeated."""
-    most = max(map(len, cases), default=0)
+    most = max((len(repeats) for repeats in cases), default=0)
     if most < 2:
         return None
-    recalls = [tuple(run.recall_at_t10 for run in repeats) for repeats in cases]
-    flaky = []
-    for repeats, recalled in zip(cases, recalls, strict=True):
+    flaky: list[FlakyCase] = []
+    values: list[list[float]] = []
+    for repeats in cases:
+        recalls = tuple(run.recall_at_t10 for run in repeats)
+        values.append([value for value in recalls if value is not None])
         verdicts = tuple(judge_case([run], thresholds, today, deciding).verdict for run in repeats)
         if len(set(verdicts)) > 1:
-            flaky.append(FlakyCase(repeats[0].case_id, verdicts, recalled))
-    spread = repeat_sd([[value for value in recalled if value is not None] for recalled in recalls])
-    return RepeatFigures(most, spread, tuple(flaky))
+            flaky.append(FlakyCase(repeats[0].case_id, verdicts, recalls))
+    return RepeatFigures(most, repeat_sd(values), tuple(flaky))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +81,37 @@ def attribute_figures(runs: Sequence[CaseAssessment], *, confidence: float) -> t
     """PDSQI-9: every attribute, and all that are graded together; empty where nothing was to be rated."""
     if not any(run.pdsqi for run in runs):
         return ()
-    figures = []
-    for name in (*ATTRIBUTES, OVERALL):
-        last = [{r.wording: _grade(r, name) for r in run.pdsqi if r.turn == len(run.turns)} for run in runs]
-        rows = [[found.get(wording) for wording in WORDINGS] for found in last]
-        pairs = [[grade for grade in row if grade is not None] for row in rows if None not in row]
-        at_t10 = mean(mean(_grade(r, name) for r in run.pdsqi if r.turn == run.t10_turn) for run in runs)
-        at_end = mean(mean(found.values()) for found in last)
-        icc = icc_2_1(pairs, confidence=confidence) or (None, None, None)
-        figures.append(AttributeFigures(name, at_t10, at_end, len(pairs), *icc))
-    return tuple(figures)
+    return tuple(_figures_of(name, runs, confidence) for name in (*ATTRIBUTES, OVERALL))
+
+
+def _figures_of(name: str, runs: Sequence[CaseAssessment], confidence: float) -> AttributeFigures:
+    last = [_last_grades(name, run) for run in runs]
+    pairs: list[list[float]] = []
+    for grades in last:
+        known = [grades.get(wording) for wording in WORDINGS]
+        row = [grade for grade in known if grade is not None]
+        if len(row) == len(WORDINGS):
+            pairs.append(row)
+    agreement = icc_2_1(pairs, confidence=confidence)
+    icc, low, high = agreement or (None, None, None)
+    return AttributeFigures(
+        attribute=name,
+        at_t10=mean(_grade_at_t10(name, run) for run in runs),
+        at_end=mean(mean(grades.values()) for grades in last),
+        cases=len(pairs),
+        icc=icc,
+        icc_low=low,
+        icc_high=high,
+    )
+
+
+def _last_grades(name: str, run: CaseAssessment) -> dict[int, float | None]:
+    """The grades of a conversation's last summary, by wording."""
+    return {rating.wording: _grade(rating, name) for rating in run.pdsqi if rating.turn == len(run.turns)}
+
+
+def _grade_at_t10(name: str, run: CaseAssessment) -> float | None:
+    return mean(_grade(rating, name) for rating in run.pdsqi if rating.turn == run.t10_turn)
 
 
 def _grade(rating: Rating, name: str) -> float | None:
@@ -114,9 +136,12 @@ class SanityBand:
     @property
     def faults(self) -> tuple[str, ...]:
         """What is wrong with matcher or cases; empty when the band is sound."""
-        low = self.echo_at_start is not None and self.echo_at_start < LOWEST_CEILING
-        found = {"echo_loses_facts": low, "silence_keeps_facts": bool(self.silence)}
-        return tuple(fault for fault, holds in found.items() if holds)
+        faults: list[str] = []
+        if self.echo_at_start is not None and self.echo_at_start < LOWEST_CEILING:
+            faults.append("echo_loses_facts")
+        if self.silence:
+            faults.append("silence_keeps_facts")
+        return tuple(faults)
 
 
 def sanity_band(cases: Sequence[Case]) -> SanityBand:
@@ -125,14 +150,21 @@ def sanity_band(cases: Sequence[Case]) -> SanityBand:
     A subject that echoes the intake cannot forget it, one that says nothing cannot remember. If the echo scores low or
     the silence scores at all, the matcher or the case set is broken, and no figure of the run means anything.
     """
-
-    rows, missed = [], []
+    at_start: list[float | None] = []
+    at_t10: list[float | None] = []
+    silence: list[float | None] = []
+    missed: list[str] = []
     for case in cases:
-        before, after = facts_at(case, 0), facts_at(case, case.t10_turn)
+        before = facts_at(case, 0)
+        after = facts_at(case, case.t10_turn)
         echo = find_facts(case.patient_summary, before)
         later = find_facts(case.patient_summary, after) if after != before else echo
         missed += [f"{case.id}: {finding.text}" for finding in echo if finding.status not in ("retained", "partial")]
-        ends = (echo, later, find_facts("", after))
-        rows.append([recall([finding.status for finding in findings]) for findings in ends])
-    at_start, at_t10, silence = (mean(row[end] for row in rows) for end in range(3))
-    return SanityBand(at_start, at_t10, silence, tuple(missed), len(cases))
+        at_start.append(_recall_of(echo))
+        at_t10.append(_recall_of(later))
+        silence.append(_recall_of(find_facts("", after)))
+    return SanityBand(mean(at_start), mean(at_t10), mean(silence), tuple(missed), len(cases))
+
+
+def _recall_of(findings: Iterable[FactFinding]) -> float | None:
+    return recall([finding.status for finding in findings])

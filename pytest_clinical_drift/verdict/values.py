@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.metrics.agreement import CorrectedRate, Counted
@@ -10,7 +10,15 @@ from pytest_clinical_drift.metrics.intervals import Interval
 from pytest_clinical_drift.scoring.assessment import CaseAssessment, Event
 from pytest_clinical_drift.verdict.bands import MetricLimits
 from pytest_clinical_drift.verdict.metric_table import SEVERE
-from pytest_clinical_drift.verdict.reasons import FigureState, Reason, ReasonCode, Verdict, reason
+from pytest_clinical_drift.verdict.reasons import (
+    Doubt,
+    FigureState,
+    FiguresUnread,
+    NothingToDiagnose,
+    Reason,
+    Unread,
+    Verdict,
+)
 from pytest_clinical_drift.verdict.thresholds import Thresholds, Waiver
 
 
@@ -38,7 +46,7 @@ class Deciders:
 
 
 RULES_ONLY = Deciders()
-UNDIAGNOSED: Final = Reason(ReasonCode.NOTHING_TO_DIAGNOSE)
+UNDIAGNOSED: Final = NothingToDiagnose()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +81,17 @@ def judged(
     value: float | None = None,
     worst: float | None = None,
     reasons: tuple[Reason, ...] = (),
-    **others: Any,
 ) -> MetricVerdict:
     """A metric against these limits."""
-    pass_limit, caution = str(limits.pass_limit), str(limits.caution_limit)
-    return MetricVerdict(metric, value, state, pass_limit, reasons, worst=worst, caution=caution, **others)
+    return MetricVerdict(
+        metric=metric,
+        value=value,
+        verdict=state,
+        limit=str(limits.pass_limit),
+        reasons=reasons,
+        worst=worst,
+        caution=str(limits.caution_limit),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +106,8 @@ class CaseVerdict:
     """The waiver that turned this FAIL into CAUTION."""
     unsettled: bool = False
     """Something severe is open and the thresholds call that unsettled; also where the case fails by something else."""
-    doubts: tuple[Reason, ...] = ()
-    """Why it cannot pass although its figures could: its texts are such that they mean little."""
+    doubts: tuple[Doubt, ...] = ()
+    """Why it cannot pass although its figures could: its texts are such that they mean little; see Reason."""
 
     @property
     def failed_severely(self) -> bool:
@@ -112,8 +126,11 @@ class CaseVerdict:
 
     def worst(self) -> dict[str, float]:
         """The defined metrics at the worse end; where nothing was open both are the same."""
-        known = {item.metric: item.value if item.worst is None else item.worst for item in self.judgements}
-        return {metric: value for metric, value in known.items() if value is not None}
+        known = self.best()
+        for item in self.judgements:
+            if item.worst is not None:
+                known[item.metric] = item.worst
+        return known
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +166,14 @@ class SetVerdict:
     """Inserted faults besides, about which an outage kept it from being asked."""
 
 
-def figures_unread(unread: Sequence[MetricVerdict]) -> Reason:
+def figures_unread(unread: Sequence[MetricVerdict]) -> FiguresUnread:
     """That nobody who may decide has read for these figures, with all that they rest on."""
-    kinds = dict.fromkeys(kind for item in unread for why in item.reasons for kind in why.values.get("kinds", ()))
-    return reason(ReasonCode.FIGURES_UNREAD, metrics=[item.metric for item in unread], kinds=list(kinds))
+    kinds: dict[str, None] = {}
+    for item in unread:
+        for why in item.reasons:
+            if isinstance(why, Unread):
+                kinds.update(dict.fromkeys(why.kinds))
+    return FiguresUnread(metrics=tuple(item.metric for item in unread), kinds=tuple(kinds))
 
 
 def fails_run(verdict: CaseResult, thresholds: Thresholds) -> bool:

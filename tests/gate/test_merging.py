@@ -16,7 +16,14 @@ from pytest_clinical_drift.judging.answers import Outage
 from pytest_clinical_drift.results.manifest import TokenCounts
 from pytest_clinical_drift.results.shards import ShardRun, Shards
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, Verdict, reason
+from pytest_clinical_drift.verdict.reasons import (
+    JudgeRequired,
+    QuestionsUnanswered,
+    Reason,
+    Shard,
+    ShardsMissing,
+    Verdict,
+)
 from pytest_clinical_drift.verdict.values import Deciders
 
 PLACE = Path("parts")
@@ -46,7 +53,7 @@ def test_whole_shards_give_the_verdict_of_one_run() -> None:
     assert collected.inputs.shard is None
     assert result.manifest.shard is None
     assert result.verdict not in (Verdict.PARTIAL, Verdict.INCOMPLETE)
-    assert not {ReasonCode.SHARD, ReasonCode.SHARDS_MISSING} & {why.code for why in result.reasons}
+    assert not [why for why in result.reasons if isinstance(why, Shard | ShardsMissing)]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +66,7 @@ def test_without_a_shard_there_is_no_verdict_but_a_failure(events: list[Any], st
     collected, result = judge_shards(shards(first, missing=[sentence], bela=sentence, cleo=sentence))
     assert result.verdict == state
     assert collected.exit_code() == code
-    assert result.reasons[0] == reason(ReasonCode.SHARDS_MISSING, shards=[sentence])
+    assert result.reasons[0] == ShardsMissing((sentence,))
     assert [case.verdict for case in collected.cases[1:]] == [Verdict.INCOMPLETE] * 2
     lost = collected.cases[2].repeats[0].failure
     assert lost is not None
@@ -73,15 +80,15 @@ def unanswered(case_id: str, questions: int) -> CaseAssessment:
     return dataclasses.replace(flat(case_id), unanswered=questions)
 
 
-LEFT = reason(ReasonCode.QUESTIONS_UNANSWERED, questions=2)
-NO_JUDGE = reason(ReasonCode.JUDGE_REQUIRED)
+LEFT = QuestionsUnanswered(2)
+NO_JUDGE = JudgeRequired()
 
 
 @pytest.mark.parametrize(
     ("required", "questions", "first", "expected"),
     [
-        (True, (2, 3), LEFT, reason(ReasonCode.QUESTIONS_UNANSWERED, questions=5)),
-        (True, (0, 3), None, reason(ReasonCode.QUESTIONS_UNANSWERED, questions=3)),
+        (True, (2, 3), LEFT, QuestionsUnanswered(5)),
+        (True, (0, 3), None, QuestionsUnanswered(3)),
         (True, (0, 0), None, None),
         (False, (2, 3), None, None),
         (True, (2, 3), NO_JUDGE, NO_JUDGE),

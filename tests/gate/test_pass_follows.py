@@ -196,15 +196,7 @@ def test_the_signature_covers_every_file(unsettled: Path, keys: Path) -> None:
     assert code == 0, said
     place = results_of(unsettled)
     known = {entry["name"] for entry in json.loads((place / "release.json").read_text(encoding="utf-8"))["files"]}
-    assert known == {
-        RESULTS,
-        INPUTS,
-        "log.jsonl",
-        "canaries.jsonl",
-        "report.html",
-        "transcripts/anna.jsonl",
-        "transcripts/bela.jsonl",
-    }
+    assert known == {RESULTS, INPUTS, "log.jsonl", "report.html", "transcripts/anna.jsonl", "transcripts/bela.jsonl"}
     for name in sorted(known):
         before = (place / name).read_bytes()
         (place / name).write_bytes(before.replace(b"a", b"b", 1) or b"b")
@@ -464,6 +456,8 @@ def test_a_release_that_nobody_signed_does_not_move_the_page(unsettled: Path, ke
     if named:
         shutil.copy(keys / "allowed", unsettled / "allowed")
         (unsettled / "dossier.yaml").write_text("allowed_signers: allowed\n", encoding="utf-8")
+    told = unsettled / "recorded" / "anna.jsonl"
+    told.write_text(told.read_text(encoding="utf-8").replace("with food", "at noon"), encoding="utf-8")
     assert run(unsettled)[0] == 7
     page = (results_of(unsettled) / "report.html").read_text(encoding="utf-8")
     assert "read again by people" not in page

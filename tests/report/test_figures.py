@@ -29,7 +29,7 @@ from pytest_clinical_drift.results.comparing import NamedRun
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import Sheet, standing_of
 from pytest_clinical_drift.verdict.bands import Limit
-from pytest_clinical_drift.verdict.reasons import FigureState, ReasonCode, reason
+from pytest_clinical_drift.verdict.reasons import FigureState, FiguresUnread, JudgeBelowFloor
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 from pytest_clinical_drift.verdict.values import Deciders, MetricVerdict
 
@@ -146,8 +146,8 @@ def test_a_share_beside_a_limit_is_nowhere_rounded_onto_it(share: float, looks: 
 def test_what_nobody_has_checked_is_named_in_the_words_of_a_reader() -> None:
     """By rules alone most figures are unread: facts in summaries and broken demands, not `fact` and `breach`."""
     found = record(flat("a"))
-    [why] = [why for why in found.reasons if why.code is ReasonCode.FIGURES_UNREAD]
-    assert set(why.values["kinds"]) == set(GROUPS)
+    [why] = [why for why in found.reasons if isinstance(why, FiguresUnread)]
+    assert set(why.kinds) == set(GROUPS)
     sentence = reason_text(why)
     assert all(name in sentence for name in words("groups").values())
     texts = every_report(found) | {"junit": unsettled_line(found.cases[0]), "headline": run_sentence(found)}
@@ -155,7 +155,7 @@ def test_what_nobody_has_checked_is_named_in_the_words_of_a_reader() -> None:
         told = " ".join(texts[name].split())
         assert "has checked facts in summaries" in told, name
         assert not re.search(r"\b(?:fact|breach|conflict|invented), ", told), name
-    assert reason_text(reason(ReasonCode.JUDGE_BELOW_FLOOR, kinds=["fact", "breach", "must_not"])).endswith(
+    assert reason_text(JudgeBelowFloor(("fact", "breach", "must_not"))).endswith(
         "for facts in summaries, broken demands and demands not to"
     )
 

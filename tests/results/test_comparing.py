@@ -10,7 +10,7 @@ import pytest
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.results.comparing import NamedRun, check_comparable, paired_differences
 from pytest_clinical_drift.results.models import RunResult
-from pytest_clinical_drift.verdict.reasons import ReasonCode
+from pytest_clinical_drift.verdict.reasons import BaselineVersion, NotPaired
 from pytest_clinical_drift.verdict.thresholds import BaselineRules
 
 SCORING: dict[str, Any] = {
@@ -50,14 +50,14 @@ def test_runs_of_other_lengths_or_probes_are_refused(manifest: dict[str, Any], w
         ({"hashes": {"cases": "x", "prompts": "x"}}, "cases and the prompts"),
         ({"judge": "big"}, "judges (big, stride 1; now rules, stride 1)"),
         ({"stride": 2}, "judges (rules, stride 2; now rules, stride 1)"),
-        ({"judge_prompts": "x"}, "questions put to the judge"),
+        ({"judge_prompts": "x"}, "judge's prompts"),
     ],
 )
 def test_runs_that_were_scored_otherwise_are_not_paired(manifest: dict[str, Any], what: str) -> None:
     """compare remarks on it, a baseline is refused."""
     (difference,) = paired_differences([NamedRun("a", run(**manifest)), NamedRun("b", run())], BaselineRules())
     [remark] = difference.remarks
-    assert (remark.code, remark.values["what"]) == (ReasonCode.NOT_PAIRED, what)
+    assert remark == NotPaired(what)
     with pytest.raises(InputError) as caught:
         check_comparable(Path("old.json"), run(**manifest), SCORING)
     assert str(caught.value).endswith(f"cannot be compared with this run, because the {what} differ")
@@ -66,6 +66,6 @@ def test_runs_that_were_scored_otherwise_are_not_paired(manifest: dict[str, Any]
 def test_another_version_is_remarked_on() -> None:
     """Where both are known and differ."""
     (remark,) = check_comparable(Path("old.json"), run(versions={"pytest-clinical-drift": "1"}), SCORING)
-    assert (remark.code, dict(remark.values)) == (ReasonCode.BASELINE_VERSION, {"before": "1", "now": "2"})
+    assert remark == BaselineVersion(before="1", now="2")
     assert check_comparable(Path("old.json"), run(), SCORING) == ()
     assert check_comparable(Path("old.json"), run(versions={}), SCORING) == ()

@@ -63,6 +63,24 @@ def test_the_verdict_can_be_made_again_from_the_file(tmp_path: Path) -> None:
         assert judge_case(case.repeats, GATE, TODAY, READ) == judge_case(repeats, GATE, TODAY, READ)
 
 
+def test_a_reason_that_is_not_known_is_told_with_its_place(tmp_path: Path) -> None:
+    """In a file of a version that has other reasons, or other values of one."""
+    file = write_results(made(CASES), tmp_path)
+    plain = json.loads(file.read_text(encoding="utf-8"))
+    other = {
+        "unknown reason 'moon'; the file is of another version of this package": {"code": "moon", "values": {}},
+        "the reason cases_failed has other values (cases: required field is missing)": {
+            "code": "cases_failed",
+            "values": {"failed": 1},
+        },
+    }
+    for told, reason in other.items():
+        file.write_text(json.dumps({**plain, "reasons": [reason]}), encoding="utf-8")
+        with pytest.raises(InputError) as caught:
+            read_results(file)
+        assert str(caught.value) == f"{file}: not a study_c_results.json (reasons.0: {told})"
+
+
 def test_readers_of_the_file_find_sentences(tmp_path: Path) -> None:
     """Headline, diagnosis, every reason, every alarm and every confirmed event in words."""
     plain = json.loads(write_results(made(CASES), tmp_path).read_text(encoding="utf-8"))

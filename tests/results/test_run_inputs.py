@@ -24,7 +24,7 @@ from pytest_clinical_drift.results.inputs import (
     write_inputs,
 )
 from pytest_clinical_drift.results.models import LimitRecord, RunResult
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode, Verdict
+from pytest_clinical_drift.verdict.reasons import ShortRun, Verdict
 from pytest_clinical_drift.verdict.values import Deciders
 
 PLACE = Path("run")
@@ -156,7 +156,7 @@ def test_records_of_one_run_agree() -> None:
     assert refusal(inputs_of(given, older), older) == ""
 
 
-REMARK = Reason(ReasonCode.SHORT_RUN, {"turns": 3})
+REMARK = ShortRun(3)
 
 
 @pytest.mark.parametrize(

@@ -185,8 +185,9 @@ def test_a_resumed_run_says_the_same(
     stored.put = put_and_count  # type: ignore[method-assign]
     assert said(talk(subject, store=stored)) != expected["plain"]
     stored.end(finished=False)
-    again = Store(tmp_path / "store.sqlite").begin(subject.identity())
-    resumed = talk(subject_of(folders["plain"]), store=again)
+    next_run = subject_of(folders["plain"])
+    again = Store(tmp_path / "store.sqlite").begin(next_run.identity())
+    resumed = talk(next_run, store=again)
     again.end(finished=True)
     assert said(resumed) == expected["plain"]
     replies = [r for t in resumed.values() for e in t.exchanges for r in (e.reply, e.summary) if r]
@@ -458,26 +459,27 @@ def test_a_branch_is_resolved_and_everything_loaded_from_its_commit(
     folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The branch may move between two downloads; the commit is what is tested, recorded and proven."""
+    import torch
     from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
-    commit, asked = "c0ffee00" * 5, list[tuple[str, str]]()
-    for name, loader in (("config", AutoConfig), ("tokenizer", AutoTokenizer), ("model", AutoModelForCausalLM)):
+    commit, place = "c0ffee00" * 5, str(folders["plain"])
+    config = AutoConfig.from_pretrained(place)
+    config._commit_hash = commit
+    parts = {AutoConfig: config, AutoTokenizer: AutoTokenizer.from_pretrained(place)}
+    parts[AutoModelForCausalLM] = torch.nn.Identity()
+    asked: list[tuple[type, str]] = []
+    for loader, part in parts.items():
 
-        def load(target: str, *, name: str = name, original: Any = loader.from_pretrained, **options: Any) -> Any:
-            asked.append((name, options["revision"]))
-            found = original(str(folders["plain"]))
-            if name == "config":
-                found._commit_hash = commit
+        def load(target: str, *, kind: type = loader, found: Any = part, revision: str, **options: Any) -> Any:
+            asked.append((kind, revision))
             return found
 
         monkeypatch.setattr(loader, "from_pretrained", load)
     subject = HuggingFaceSubject("org/model", {"revision": "main"})
     identity = subject.identity()
-    subject._load()
+    subject._local.load("cpu")
     assert (identity.revision, identity.proven) == (commit, True)
-    assert asked[:1] == [("config", "main")]
-    assert {name for name, _ in asked} == {"config", "tokenizer", "model"}
-    assert {revision for _, revision in asked[1:]} == {commit}
+    assert asked == [(AutoConfig, "main"), (AutoTokenizer, commit), (AutoModelForCausalLM, commit)]
 
 
 def test_settings_are_checked() -> None:

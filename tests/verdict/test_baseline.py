@@ -14,10 +14,8 @@ from made import READ, conversation, event, flat
 
 from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.report.json_file import write_results
-from pytest_clinical_drift.report.reasons import reason_texts
 from pytest_clinical_drift.results.comparing import check_comparable, load_baseline
-from pytest_clinical_drift.results.files import to_plain
+from pytest_clinical_drift.results.files import RESULTS_FILE, to_plain, write_json
 from pytest_clinical_drift.results.manifest import Manifest
 from pytest_clinical_drift.results.models import RunResult, build_result
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
@@ -30,6 +28,7 @@ from pytest_clinical_drift.verdict.baseline import (
     recall_spread,
 )
 from pytest_clinical_drift.verdict.case import judge_case
+from pytest_clinical_drift.verdict.reasons import BaselineVersion, BaselineWorse, TooFewPairs
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 from pytest_clinical_drift.verdict.values import Deciders, SetVerdict
 from pytest_clinical_drift.verdict.whole_set import judge_set
@@ -66,7 +65,7 @@ def record_of(cases: Cases) -> RunResult:
 
 def write(tmp_path: Path, cases: Cases) -> RunResult:
     """Run the earlier model through the real results file."""
-    return load_baseline(write_results(record_of(cases), tmp_path))
+    return load_baseline(write_json(to_plain(record_of(cases)), tmp_path / RESULTS_FILE))
 
 
 def earlier(cases: Cases) -> RunResult:
@@ -97,7 +96,9 @@ def test_clear_loss_is_worse_and_fails() -> None:
     comparison, verdict = compare(earlier(old), new)
     assert comparison.verdict == "worse"
     assert verdict.verdict == "FAIL"
-    assert reason_texts(verdict.reasons[:1])[0].startswith("baseline: worse in Recall@T10")
+    why = verdict.reasons[0]
+    assert isinstance(why, BaselineWorse)
+    assert (why.metrics[0], why.new_severe) == ("recall_at_t10", ())
 
 
 def test_scatter_is_undecided_and_caution() -> None:
@@ -161,7 +162,7 @@ def test_pairs_by_case_and_tells_the_unpaired() -> None:
     few, verdict = compare(earlier(levels(1.0, count=10)), levels(1.0))
     assert few.verdict == "undecided"
     assert verdict.verdict == "CAUTION"
-    assert "10 independent pairs, fewer than the 40 needed" in reason_texts(few.notes)
+    assert TooFewPairs(pairs=10, needed=40) in few.notes
 
 
 def test_subset_stays_partial() -> None:
@@ -181,7 +182,7 @@ def test_subset_stays_partial() -> None:
         ({"hashes": {"cases": "x", "prompts": "y"}}, "the cases and the prompts differ"),
         ({"judge": "nli"}, "the judges (rules, stride 1; now nli, stride 1) differ"),
         ({"stride": 2}, "stride 2"),
-        ({"judge_prompts": "other"}, "the questions put to the judge differ"),
+        ({"judge_prompts": "other"}, "the judge's prompts differ"),
     ],
 )
 def test_refuses_what_cannot_be_compared_and_says_which(tmp_path: Path, change: dict[str, Any], named: str) -> None:
@@ -198,7 +199,7 @@ def test_other_version_is_remarked(tmp_path: Path) -> None:
     baseline = write(tmp_path, levels(1.0, count=3))
     assert check_comparable(tmp_path, baseline, MANIFEST) == ()
     (remark,) = check_comparable(tmp_path, baseline, {**MANIFEST, "versions": {"pytest-clinical-drift": "0.2.0"}})
-    assert remark.values == {"before": "0.1.0", "now": "0.2.0"}
+    assert remark == BaselineVersion(before="0.1.0", now="0.2.0")
 
 
 def test_spread_for_planning(tmp_path: Path) -> None:

@@ -4,40 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
+from compared_runs import UP_AND_DOWN, reopened, write
 
-from pytest_clinical_drift.report.compare import render_html, render_markdown, render_text
-from pytest_clinical_drift.report.reasons import reason_text
 from pytest_clinical_drift.results.comparing import RunDifference, load_runs, paired_differences
-from pytest_clinical_drift.verdict.reasons import Reason, ReasonCode
+from pytest_clinical_drift.verdict.reasons import NotPaired, OpenRecall, RecallUnread
 from pytest_clinical_drift.verdict.thresholds import BaselineRules
-
-
-def write(folder: Path, recalls: list[float], *, cases: str = "c", personas: int | None = None) -> Path:
-    """A results file with these values of Recall@T10; cases of one persona share a group."""
-    folder.mkdir(parents=True)
-    record = {
-        "schema_version": 4,
-        "verdict": "PASS",
-        "manifest": {"judge": "rules", "hashes": {"cases": cases, "prompts": "p"}},
-        "cases": [_case(number, value, personas or len(recalls)) for number, value in enumerate(recalls)],
-    }
-    file = folder / "study_c_results.json"
-    file.write_text(json.dumps(record), encoding="utf-8")
-    return file
-
-
-def _case(number: int, value: float, personas: int) -> dict[str, Any]:
-    run = {
-        "case_id": f"c{number}", "persona_id": "", "group": f"g{number % personas}", "repeat": 0, "t10_turn": 10,
-        "turns": [], "slope": None, "slope_worst": None, "slope_extended": None, "alarms": [], "events": [],
-        "breaches": [],
-        "conflict": {"pairs": 0, "contradictions": 0, "rate": None, "reason": None, "found": []},
-    }  # fmt: skip
-    judgements = [{"metric": "recall_at_t10", "value": value, "verdict": "PASS"}]
-    return {"case_id": f"c{number}", "verdict": "PASS", "judgements": judgements, "repeats": [run]}
 
 
 def compared(old: Path, new: Path, **rules: float) -> RunDifference:
@@ -45,7 +18,6 @@ def compared(old: Path, new: Path, **rules: float) -> RunDifference:
     return difference
 
 
-UP_AND_DOWN = [0.9, 1.0, 0.8, 0.95] * 10
 LOWER = [value - 0.03 - 0.02 * (number % 3) for number, value in enumerate(UP_AND_DOWN)]
 
 
@@ -95,7 +67,7 @@ def test_other_cases_are_not_paired(tmp_path: Path) -> None:
     assert (found.cases, found.recall, found.remarks) == (
         0,
         None,
-        (Reason(ReasonCode.NOT_PAIRED, {"what": "cases"}),),
+        (NotPaired("cases"),),
     )
 
 
@@ -109,16 +81,8 @@ def test_runs_read_by_another_judge_are_not_paired(tmp_path: Path, changed: dict
     found = compared(old, new)
     assert (found.cases, found.recall) == (0, None)
     [remark] = found.remarks
-    assert remark.code is ReasonCode.NOT_PAIRED
-    assert "judge" in remark.values["what"]
-
-
-def reopened(file: Path, worst: float, verdict: str) -> Path:
-    """The same results with this recall at the worse end of the first case, judged so."""
-    plain = json.loads(file.read_text(encoding="utf-8"))
-    plain["cases"][0]["judgements"][0] |= {"worst": worst, "verdict": verdict}
-    file.write_text(json.dumps(plain), encoding="utf-8")
-    return file
+    assert isinstance(remark, NotPaired)
+    assert "judge" in remark.what
 
 
 def test_recall_that_nobody_read_to_the_end_is_remarked(tmp_path: Path) -> None:
@@ -127,24 +91,14 @@ def test_recall_that_nobody_read_to_the_end_is_remarked(tmp_path: Path) -> None:
     open_ones = reopened(write(tmp_path / "open", [0.9, 1.0]), 0.7, "unread")
     rules = reopened(write(tmp_path / "rules", [0.9, 1.0]), 0.9, "unread")
     pairs = {"none": (read, write(tmp_path / "also", [0.9, 1.0])), "one": (read, open_ones), "both": (open_ones, rules)}
-    told = {name: [reason_text(remark) for remark in compared(old, new).remarks] for name, (old, new) in pairs.items()}
-    assert told == {
-        "none": [],
-        "one": ["recall not read to the end: open 0.95, 0.85 with open alarms"],
-        "both": ["recall not read to the end: open 0.95, 0.85 with open alarms; rules 0.95, by rules alone"],
+    remarks = {name: compared(old, new).remarks for name, (old, new) in pairs.items()}
+    opened = OpenRecall("open", recall=pytest.approx(0.95), worst=pytest.approx(0.85))
+    by_rules = OpenRecall("rules", recall=pytest.approx(0.95), worst=pytest.approx(0.95))
+    assert remarks == {
+        "none": (),
+        "one": (RecallUnread((opened,)),),
+        "both": (RecallUnread((opened, by_rules)),),
     }
-
-
-def test_the_remark_stands_beside_not_worse(tmp_path: Path) -> None:
-    """In every form of the comparison: 36.5 of 40, and 0.8 less with what is open in the first case."""
-    runs = load_runs([reopened(write(tmp_path / name, UP_AND_DOWN), 0.1, "unread") for name in ("old", "new")])
-    differences = paired_differences(runs, BaselineRules())
-    assert differences[0].recall is not None
-    assert differences[0].recall.verdict == "not worse"
-    told = "recall not read to the end: old 0.91, 0.89 with open alarms; new 0.91, 0.89 with open alarms"
-    assert told in " ".join(render_markdown(runs, differences).split())
-    assert told in render_html(runs, differences)
-    assert "recall not read to" in render_text(runs, differences, 120)
 
 
 def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:

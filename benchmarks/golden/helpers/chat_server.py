@@ -53,7 +53,7 @@ def text_of(request):
     seed = json.dumps(messages)
     schema = request.get("response_format", {}).get("json_schema", {})
     if schema:
-        fenced = re.search(r"\[\[TEXT (\w+)\]\]\n(.*?)\n\[\[/TEXT \1\]\]", asked, re.S)
+        fenced = re.search(r"\[\[TEXT (\w+)\]\]\n(.*?)\n\[\[/TEXT \1\]\]", asked, re.DOTALL)
         lines = [line for line in (fenced[2] if fenced else "").splitlines() if line.strip()]
         words = lines[int(share(seed, "line") * len(lines))][:150] if lines else ""
         return json.dumps(fitting(schema.get("schema", schema), seed, words))
