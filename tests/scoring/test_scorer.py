@@ -206,7 +206,7 @@ def test_a_cut_reply_that_misses_a_demand_makes_the_case_incomplete() -> None:
     """The demand may have stood in the missing part; a cut reply that meets it is a reply."""
     turns = case_turns(2)
     turns[1]["expect"] = {"must": [{"text": "call an ambulance", "any_of": ["999"]}]}
-    for text, expected in (("Oh dear, I", True), ("Call 999 now, and", False)):
+    for text, expected in (("Oh dear, that is", True), ("Call 999 now, and", False)):
         exchanges = (
             Exchange(1, "Hello.", Reply("Thank you."), Reply(WHOLE)),
             Exchange(2, "Hello.", Reply(text, truncated=True), Reply(WHOLE)),
