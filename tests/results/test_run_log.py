@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from found import key
 from pytest_clinical_drift.core.log import Answer, Asked, Measurement
 from pytest_clinical_drift.core.words import Why
 from pytest_clinical_drift.errors import FailureCode, InputError, failure
+from pytest_clinical_drift.judging.chat import read_text
+from pytest_clinical_drift.judging.protocol import JudgeRequest
+from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.results.run_log import CANARIES_FILE, LOG_FILE, ConversationLog, read_log, write_log
 
 READ = Answer("big", "text-1", 1, {"facts": {"allergy": {"answer": "retained", "quote": "é\n\ud83d"}}}, tokens=(90, 7))
@@ -29,6 +33,26 @@ LOGS = [
     ConversationLog("anna", 1, (), (READ,)),
     ConversationLog("bela", 0, measured=Measurement(failure=failure(FailureCode.RAISED, error="down")), judged=False),
 ]
+
+
+ODD = [
+    '{"answer": "retained", "sure": 1e999}',
+    '{"answer": "retained", "sure": [NaN, -Infinity]}',
+    '{"answer": "retained", "sure": ' + "[" * 800 + "]" * 800 + "}",
+    '{"answer": "retained", "sure": ' + '{"a":' * 450 + "1" + "}" * 451,
+    '{"answer": "retained", "sure": "\\ud800", "": 9999999999999999999999}',
+]
+
+
+@pytest.mark.parametrize("text", ODD, ids=["1e999", "nan", "deep list", "deep object", "half a pair"])
+def test_whatever_a_judge_returns_can_be_logged(tmp_path: Path, text: str) -> None:
+    """No number that JSON lacks and no depth that a reader gives up at: the log of a long run would be lost."""
+    question = Question("fact", "anna", 3, "She takes metformin.", fact="allergy", statement="penicillin allergy")
+    answer = replace(read_text(JudgeRequest(question, 1), text), voter="big")
+    assert answer.given["answer"] == "retained"
+    log = ConversationLog("anna", 0, (), (answer,))
+    write_log(tmp_path, [log])
+    assert read_log(tmp_path) == {("anna", 0): log}
 
 
 def written(folder: Path) -> list[dict[str, Any]]:
