@@ -53,22 +53,22 @@ TESTS: dict[str, tuple[str, ...]] = {
     "verdict/set_metrics": VERDICT[1:],
     "verdict/thresholds": ("tests/verdict/test_thresholds.py", "tests/verdict/test_extends.py", VERDICT[0]),
     "verdict/whole_set": VERDICT[1:],
-    "judging/rulings": (
-        "tests/judging/test_rulings.py",
+    "judging/opinions": (
+        "tests/judging/test_opinions.py",
         "tests/judging/test_procedure.py",
         "tests/judging/test_reviews.py",
         "tests/scoring/test_ruled_alarms.py",
     ),
     "judging/reviews": ("tests/judging/test_reviews.py",),
     "judging/entries": ("tests/judging/test_entries.py",),
-    "judging/raised_points": (
-        "tests/judging/test_points.py",
+    "judging/due": (
+        "tests/judging/test_due.py",
         "tests/judging/test_procedure.py",
         "tests/judging/test_readings.py",
     ),
     "judging/readings": (
         "tests/judging/test_entries.py",
-        "tests/judging/test_points.py",
+        "tests/judging/test_due.py",
         "tests/judging/test_procedure.py",
         "tests/judging/test_prompts.py",
         "tests/judging/test_readings.py",
@@ -93,7 +93,8 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/plugin/test_review.py",
     ),
     "gate/merging": ("tests/gate/test_merging.py", "tests/gate/test_changed_records.py", "tests/plugin/test_shards.py"),
-    "gate/reopened": ("tests/gate/test_changed_records.py",),
+    "results/run_log": ("tests/results/test_run_log.py",),
+    "gate/reopened": ("tests/gate/test_changed_records.py", "tests/gate/test_judged_again.py"),
 }
 EQUIVALENT = {
     (

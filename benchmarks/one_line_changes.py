@@ -20,7 +20,7 @@ from benchmarks.mutation import PACKAGE, Mutant, run_tests, warm_up
 CASE, SET = "tests/verdict/test_case_verdict.py", "tests/verdict/test_set_verdict.py"
 GATE = "tests/plugin/test_gate.py"
 CHANGED = "tests/gate/test_changed_records.py"
-OPINIONS = ("tests/judging/test_rulings.py", "tests/judging/test_procedure.py")
+OPINIONS = ("tests/judging/test_opinions.py", "tests/judging/test_procedure.py")
 ALARMS = ("tests/scoring/test_ruled_alarms.py", "tests/scoring/test_scorer.py")
 
 
@@ -73,7 +73,7 @@ CHANGES = (
     ),
     Change(
         "what a judge leaves open is dismissed",
-        "judging/rulings",
+        "judging/opinions",
         "return State.OPEN",
         "return State.CLEARED",
         OPINIONS,
@@ -103,15 +103,15 @@ CHANGES = (
     Change(
         "harm is dropped among the alarms",
         "scoring/ruled_alarms",
-        'if ruling.kind not in ("invented", "harm", "course", "misreported") or not is_alarm(ruling, deciding):',
-        'if ruling.kind not in ("invented", "course", "misreported") or not is_alarm(ruling, deciding):',
+        "elif key.kind is Kind.HARM:",
+        "elif key.kind is Kind.LEAK:",
         ALARMS,
     ),
     Change(
         "broken demands of a judge are dropped",
         "scoring/ruled_alarms",
-        'if ruling.kind in ("must", "must_not", "forbidden") and is_alarm(ruling, deciding):',
-        'if ruling.kind in ("must_not", "forbidden") and is_alarm(ruling, deciding):',
+        "if key.kind in (Kind.MUST, Kind.MUST_NOT, Kind.FORBIDDEN) and is_alarm(finding, deciding):",
+        "if key.kind in (Kind.MUST_NOT, Kind.FORBIDDEN) and is_alarm(finding, deciding):",
         ALARMS,
     ),
     Change(
@@ -119,34 +119,34 @@ CHANGES = (
         "judging/readings",
         "for exchange in transcript.exchanges",
         "for exchange in transcript.exchanges[:-1]",
-        ("tests/judging/test_points.py", *OPINIONS, *ALARMS),
+        ("tests/judging/test_due.py", *OPINIONS, *ALARMS),
     ),
     Change(
         "the last reply is not read",
         "judging/readings",
         "for exchange in transcript.exchanges:",
         "for exchange in transcript.exchanges[:-1]:",
-        ("tests/judging/test_points.py", *OPINIONS, *ALARMS),
+        ("tests/judging/test_due.py", *OPINIONS, *ALARMS),
     ),
     Change(
         "a severe invention is a minor one",
         "judging/entries",
-        'grave = "invented" if item.get("grade") == "minor" else "severe"',
-        'grave = "severe" if item.get("grade") == "minor" else "invented"',
+        'answer = Word.INVENTED if item.get("grade") == "minor" else Word.SEVERE',
+        'answer = Word.SEVERE if item.get("grade") == "minor" else Word.INVENTED',
         ("tests/judging/test_entries.py",),
     ),
     Change(
         "a quotation that does not occur is believed",
         "judging/entries",
-        'doubt = "" if occurs_in(item.get("quote"), text) else "quote"',
+        'doubt = "" if occurs_in(item.get("quote"), text) else Doubt.QUOTE',
         'doubt = ""',
         ("tests/judging/test_entries.py",),
     ),
     Change(
         "merge believes scores that do not follow from the transcript",
         "gate/reopened",
-        "agree = scores_agree(now, then)",
-        "agree = scores_agree(then, then)",
+        "differs = _first_field(talk.assessment, then)",
+        "differs = _first_field(then, then)",
         (CHANGED,),
     ),
     Change(
@@ -159,7 +159,7 @@ CHANGES = (
     Change(
         "the options in run.json may be changed",
         "results/inputs",
-        "if ours != theirs or hashes.options not in (None, options_hash(inputs, inputs.window)):",
+        "if ours != theirs or hashes.options not in (None, options_hash(inputs, inputs.judging.window)):",
         "if ours != theirs:",
         (CHANGED,),
     ),
