@@ -99,7 +99,7 @@ TESTS: dict[str, tuple[str, ...]] = {
 EQUIVALENT = {
     (
         "authoring/interludes",
-        "parts.append([Turn(turn=1, message=text, interlude=thread.id, interferes=about) for text in said])",
+        "parts.append([Turn(turn=1, message=text, interlude=thread.id, interferes=about) for text in messages])",
         "1 → 2",
     ): "turns are counted anew",
     (
@@ -109,7 +109,7 @@ EQUIVALENT = {
     ): "turns are counted anew",
     (
         "cases/timeline",
-        "turns = range(1, len(case.turns) + 1)",
+        "return range(1, len(case.turns) + 1)",
         "1 → 2",
     ): "the first turn is scheduled anyway",
     (
@@ -140,7 +140,7 @@ EQUIVALENT = {
     ): "a gain of exactly 1e-12 is rounding, on either side",
     (
         "metrics/intervals",
-        "down, up = int((departing < 0).sum()), int((departing > 0).sum())",
+        "up = int((departing > 0).sum())",
         "departing > 0 → departing >= 0",
     ): "what departs differs from 0",
     (
@@ -156,17 +156,17 @@ EQUIVALENT = {
     ): "no field of a manifest has an alias",
     (
         "verdict/bands",
-        'return value > self.value if self.comparison[0] == ">" else value < self.value',
+        "return value > self.value",
         "value > self.value → value >= self.value",
     ): "a value on the limit was decided before",
     (
         "verdict/set_metrics",
-        "if not limits.pass_limit.holds(value) or room <= 1e-9 or reach <= 1e-12:",
+        "if not limits.pass_limit.holds(value) or room <= 1e-9 or reach <= _WIDTH:",
         "room <= 1e-09 → room < 1e-09",
     ): "a room of exactly 1e-9 is rounding, on either side",
     (
         "verdict/whole_set",
-        "if seen or not complete or len(complete) / run < thresholds.set.min_coverage - 1e-9:",
+        "covered = complete > 0 and complete / run >= judged.thresholds.set.min_coverage - 1e-9",
         "len(complete) / run < thresholds.set.min_coverage - 1e-09 → "
         "len(complete) / run <= thresholds.set.min_coverage - 1e-09",
     ): "no share of cases lies exactly a billionth below the coverage",

@@ -41,13 +41,11 @@ CHANGES = (
     Change(
         "a limit is reversed",
         "verdict/bands",
-        'return value > self.value if self.comparison[0] == ">" else value < self.value',
-        'return value < self.value if self.comparison[0] == ">" else value > self.value',
+        "return value > self.value",
+        "return value < self.value",
         ("tests/verdict/test_thresholds.py", CASE),
     ),
-    Change(
-        "a failed figure is a CAUTION", "verdict/case", "verdict = Verdict.FAIL", "verdict = Verdict.CAUTION", (CASE,)
-    ),
+    Change("a failed figure is a CAUTION", "verdict/case", "return Verdict.FAIL", "return Verdict.CAUTION", (CASE,)),
     Change(
         "a hard stop lost at the last turn only is a slip",
         "scoring/events",
@@ -67,8 +65,8 @@ CHANGES = (
     Change(
         "missed canaries are overlooked",
         "verdict/whole_set",
-        "if confirmed + lost < least:",
-        "if confirmed + lost > least + 99:",
+        "if confirmed + unanswered < least:",
+        "if confirmed + unanswered > least + 99:",
         (SET, "tests/judging/test_canaries.py"),
     ),
     Change(
@@ -81,8 +79,8 @@ CHANGES = (
     Change(
         "a figure that nobody has read passes",
         "verdict/case",
-        "if not unread or not (item.verdict in (FigureState.PASS, FigureState.CAUTION) or never_sought):",
-        "if unread or not (item.verdict in (FigureState.PASS, FigureState.CAUTION) or never_sought):",
+        "return replace(item, verdict=FigureState.UNREAD, reasons=(*item.reasons, Unread(unread)))",
+        "return item",
         (CASE, SET),
     ),
     Change(
@@ -95,8 +93,8 @@ CHANGES = (
     Change(
         "an open severe alarm does not unsettle",
         "verdict/case",
-        "return any(e.state == AlarmState.OPEN for i in fatal for e in i.events)",
-        "return all(e.state == AlarmState.OPEN for i in fatal for e in i.events) and False",
+        "return any(_has_open(item) for item in fatal)",
+        "return all(_has_open(item) for item in fatal) and False",
         (CASE,),
     ),
     Change("a subset passes", "verdict/whole_set", "verdict = Verdict.PARTIAL", "verdict = Verdict.PASS", (SET,)),
