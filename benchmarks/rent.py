@@ -293,11 +293,7 @@ def _task(task: tuple[str, int]) -> dict[str, int]:
 
 
 _REBUILT = ("vocabulary", "list", "cues")
-<<<<<<< HEAD
 """Words from files, of which modules and the index of names are made: a new process makes them anew."""
-=======
-"""Words from files, of which modules and the index of names are made: measured in a process that makes them anew."""
->>>>>>> w_ctests
 
 
 def main() -> int:
