@@ -129,6 +129,8 @@ CASE = {
     "critical_entities": [{"text": "penicillin allergy with anaphylaxis", "hard_stop": True}, "lives alone"],
     "turns": [{"turn": turn, "message": f"Question number {turn}?"} for turn in range(1, 4)],
 }
+
+
 class OthersRun:
     """A run with the subject and the judge of an installed package."""
 
