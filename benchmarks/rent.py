@@ -292,8 +292,8 @@ def _task(task: tuple[str, int]) -> dict[str, int]:
     return _measure(*task)
 
 
-_REBUILT = ("vocabulary", "list irregular", "list qualifiers", "list word_sets.lexicon", "list word_sets.stems")
-"""What the index of names is made of: measured in a new process, which makes it anew."""
+_REBUILT = ("vocabulary", "list", "cues")
+"""Words from files, of which modules and the index of names are made: a new process makes them anew."""
 
 
 def main() -> int:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from typing import Any, Protocol
 
 from pytest_clinical_drift.cases.model import Case
@@ -80,7 +81,7 @@ class LexiconExtractor:
 
 def _clinical_terms(document: Document) -> list[Term]:
     by_kind = term_index(document).by_kind
-    return [term for kind in sorted(CLINICAL_KINDS) for term in by_kind.get(kind, ())]
+    return list(chain.from_iterable(by_kind.get(kind, ()) for kind in sorted(CLINICAL_KINDS)))
 
 
 class SpacyExtractor:
@@ -229,7 +230,9 @@ class EntityScorer:
 
     def _facts(self, turn: int) -> list[str]:
         """Every wording of a critical fact that has been true up to a turn."""
-        texts = [text for fact in self._case.critical_entities for text in (fact.text, *fact.aliases)]
+        texts: list[str] = []
+        for fact in self._case.critical_entities:
+            texts += [fact.text, *fact.aliases]
         for said in self._case.turns[:turn]:
             texts += [fact.text for fact in said.introduces]
             texts += [update.becomes for update in said.updates if update.becomes]

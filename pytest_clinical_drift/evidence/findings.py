@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 from pytest_clinical_drift.cases.entries import Expect
 from pytest_clinical_drift.cases.model import Case, FactState, facts_at
@@ -108,7 +108,7 @@ class Findings:
 
 def find(case: Case, transcript: Transcript, entities: EntityScorer, *, stride: int = 1) -> Findings:
     own = [exchange for exchange in transcript.exchanges if case.is_own(exchange.turn)]
-    spoken = [e.turn for e in own if (reply := visible(e.reply)) and advice_of(reply)]
+    spoken = [exchange.turn for exchange in own if advice_of(visible(exchange.reply) or "")]
     pairs = tuple(pairwise(spoken))[::stride]
     return Findings(
         tuple(_of_summary(case, exchange, entities) for exchange in transcript.exchanges),
@@ -147,7 +147,9 @@ def find_facts(summary: str | Document, states: Sequence[FactState], language: s
 
 
 def _as_finding(state: FactState, said: Retention) -> FactFinding:
-    fact, quotes, replaced = state.fact, said.evidence, state.superseded
+    fact = state.fact
+    quotes = said.evidence
+    replaced = state.superseded
     known = FactFinding(fact.id, fact.text, said.status, said.reason, quotes, fact.hard_stop, replaced=replaced)
     return replace(known, certain=said.certain, rule=said.rule)
 
@@ -163,7 +165,7 @@ def _finding(document: Document, state: FactState, retention: Retention) -> Fact
     def is_current(old: Retention) -> bool:
         places = sentences(old)
         # "Haemoglobin 10.8, now 9.4": an old value in the sentence of the new one, or in the next, tells how it came.
-        beside = any(abs(one - other) <= 1 for one in places for other in stated)
+        beside = any(abs(one - other) <= 1 for one, other in product(places, stated))
         # "No earlier rabies vaccine": an old value told as old.
         told = (document.sentence_span(document.sentence_starts[place]) for place in places[:1])
         return not beside and all(_PAST.isdisjoint(document.words[first:stop]) for first, stop in told)
@@ -224,7 +226,8 @@ def _due(case: Case, turn: int, said: Mapping[int, str]) -> Expect:
 
     Of a reply that rules cannot read, only what readable ones before it were to meet as well.
     """
-    must, must_not = [], []
+    must = []
+    must_not = []
     for demand in demands_at(case, turn):
         since = [reply for at, reply in said.items() if demand.once and at >= demand.made_at]
         if demand.due_at != turn or not (turn in said or since):
@@ -238,14 +241,17 @@ def _due(case: Case, turn: int, said: Mapping[int, str]) -> Expect:
 
 def _of_pairs(case: Case, exchanges: Sequence[Exchange], pairs: Sequence[tuple[int, int]]) -> list[PairFinding]:
     """Contradictions about medicines, of adjacent pairs and between distant turns."""
-    said = {e.turn: reply for e in exchanges if (reply := _in_english(case, e.reply))}
+    replies = {exchange.turn: _in_english(case, exchange.reply) for exchange in exchanges}
+    said = {turn: reply for turn, reply in replies.items() if reply}
     conflicts = []
     for earlier, later in combinations(said, 2):
         near = (earlier, later) in pairs
         news = " ".join(turn.message for turn in case.turns[earlier:later] if turn.interlude is None)
         conflict = next(oppositions(said[earlier], said[later], news), None)
         if conflict is not None and conflict.quotes is not None:
-            quotes, reason, severe = conflict.quotes, conflict.reason, conflict.severe
+            quotes = conflict.quotes
+            reason = conflict.reason
+            severe = conflict.severe
             conflicts.append(PairFinding(earlier, later, *quotes, reason, severe, near, conflict.kind))
     return sorted(conflicts, key=lambda pair: pair.later_turn)
 

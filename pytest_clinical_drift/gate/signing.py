@@ -3,7 +3,7 @@
 import datetime
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pytest_clinical_drift.errors import InputError
@@ -11,7 +11,7 @@ from pytest_clinical_drift.gate.pytest_reports import Say
 from pytest_clinical_drift.gate.record_check import day_of
 from pytest_clinical_drift.gate.reviewed import judged_again
 from pytest_clinical_drift.judging.opinions import person
-from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.report.run_lines import ReleaseStep, release_line
 from pytest_clinical_drift.results import releases, signed
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.folders import REVIEWED, RUNS
@@ -41,10 +41,7 @@ def sign(
     _check_in_force(results, result)
     if reviews_since(results, result):
         raise InputError(f"sign: {results} has been judged with reviews since; sign {results / REVIEWED}")
-    try:
-        expires = datetime.date.fromisoformat(until) if until else None
-    except ValueError:
-        raise InputError(f"--until {until}: not a day; write YYYY-MM-DD") from None
+    expires = _expiry(until)
     _check_decision(result, decision, expires, conditions)
     sheet = releases.read_sheet(Path.cwd())
     release = signed.Release(
@@ -61,31 +58,54 @@ def sign(
         files=signed.files_of(results),
     )
     allowed = allowed_signers or sheet.allowed_signers
-    lines = [_sentence("signed", release, results)]
-    if (results / signed.RELEASE_FILE).is_file():
-        try:
-            lines.append(_sentence("replaced", signed.read_release(results / signed.RELEASE_FILE), results))
-        except InputError:
-            lines.append(f"this replaces an earlier {signed.RELEASE_FILE}, which could not be read")
-    if allowed is None:
-        lines.append(_sentence("unchecked", release, results))
+    lines = _lines_on(release, results, checked=allowed is not None)
     # the run's own folder too, where the decision is signed on its copy on top
     copies = [file for file in results.glob(f"{RUNS}/*/{RESULTS_FILE}") if signed.record_hash(file.parent) == sha256]
-    for copy in copies:
-        if changes := signed.file_changes(signed.files_of(copy.parent), release.files or ()):
-            why = f"{results} is no longer a copy of {copy.parent}"
-            raise InputError(f"sign: {why} ({_named(changes)}); sign the run's own folder")
+    _check_copies(results, release, [copy.parent for copy in copies])
     with tempfile.TemporaryDirectory() as draft:
         file = signed.write_release(Path(draft), release)
         written = (file, sign_file(file, key))
-        if allowed is not None and (fault := _fault(file, release, result, allowed)):
-            raise InputError(_sentence(fault, release, results))
+        if allowed is not None:
+            fault = signed.signing_fault(file, release, allowed) or _reviewer_fault(result, allowed)
+            if fault:
+                raise InputError(release_line(ReleaseStep(fault), release, results))
         for place in (results, *(copy.parent for copy in copies)):
             for part in written:
                 shutil.copyfile(part, place / part.name)
     for line in (*lines, *(f"written: {results / part.name}" for part in written)):
         say(line)
     return 0
+
+
+def _expiry(until: str | None) -> datetime.date | None:
+    """The last day of a decision; None where it has none."""
+    try:
+        return datetime.date.fromisoformat(until) if until else None
+    except ValueError:
+        raise InputError(f"--until {until}: not a day; write YYYY-MM-DD") from None
+
+
+def _lines_on(release: signed.Release, results: Path, *, checked: bool) -> list[str]:
+    """What to tell of a signature: the decision, an earlier one that it replaces, and who may not have been checked."""
+    lines = [release_line(ReleaseStep.SIGNED, release, results)]
+    if (results / signed.RELEASE_FILE).is_file():
+        try:
+            earlier = signed.read_release(results / signed.RELEASE_FILE)
+            lines.append(release_line(ReleaseStep.REPLACED, earlier, results))
+        except InputError:
+            lines.append(f"this replaces an earlier {signed.RELEASE_FILE}, which could not be read")
+    if not checked:
+        lines.append(release_line(ReleaseStep.UNCHECKED, release, results))
+    return lines
+
+
+def _check_copies(results: Path, release: signed.Release, copies: Sequence[Path]) -> None:
+    """InputError where the files of a run's own folder are no longer those of its copy on top."""
+    for copy in copies:
+        changes = signed.file_changes(signed.files_of(copy), release.files or ())
+        if changes:
+            why = f"{results} is no longer a copy of {copy}"
+            raise InputError(f"sign: {why} ({_named(changes)}); sign the run's own folder")
 
 
 def verify_release(results: Path, allowed: Path | None, say: Say, today: datetime.date) -> int:
@@ -100,22 +120,26 @@ def verify_release(results: Path, allowed: Path | None, say: Say, today: datetim
     if not file.is_file():
         raise InputError(f"{results}: no {signed.RELEASE_FILE}; nobody has signed this run")
     release = signed.read_release(file)
-    result = read_results(results)
-    changes = _changes_since(release, results)
-    fault = _fault(file, release, result, allowed)
-    if not fault and changes:
+    fault = signed.signing_fault(file, release, allowed)
+    changes = {} if fault else _changes_since(release, results)
+    if changes:
         fault = "changed"
-    if not fault and reviews_since(results, result):
-        fault = "reviewed"
-    notes = [] if fault else _check_again(results, release, result)
-    if not fault and release.expired(today):
-        fault = "expired"
-    elif not fault and release.decision == "reject":
-        fault = "rejected"
-    say(_sentence(fault or "released", release, results, changes=_named(changes)))
+    notes: list[str] = []
+    if not fault:
+        result = read_results(results)
+        fault = _reviewer_fault(result, allowed) or ("reviewed" if reviews_since(results, result) else "")
+        notes = [] if fault else _check_again(results, release, result)
+    fault = fault or _out_of_force(release, today)
+    say(release_line(ReleaseStep(fault or "released"), release, results, _named(changes)))
     for note in notes:
         say(note)
     return 1 if fault else 0
+
+
+def _out_of_force(release: signed.Release, today: datetime.date) -> str:
+    if release.expired(today):
+        return "expired"
+    return "rejected" if release.decision == "reject" else ""
 
 
 def _changes_since(release: signed.Release, results: Path) -> dict[str, str]:
@@ -188,14 +212,6 @@ def _check_decision(result: RunResult, decision: str, expires: datetime.date | N
         )
 
 
-def _fault(file: Path, release: signed.Release, result: RunResult, allowed: Path) -> str:
-    """Why a signature does not count; empty where it does."""
-    if fault := signed.signing_fault(file, release, allowed):
-        return fault
+def _reviewer_fault(result: RunResult, allowed: Path) -> str:
     reviewers = {person(name.rpartition(" (")[0]) for name in result.deciders.reviewers}
     return "reviewer" if reviewers & read_signers(allowed).developers else ""
-
-
-def _sentence(code: str, release: signed.Release, results: Path, changes: str = "") -> str:
-    (sentence,) = text_lines("run_lines.txt.j2", "release", code=code, it=release, place=results, changes=changes)
-    return sentence

@@ -83,7 +83,7 @@ def logs_of(judged: Mapping[Group, JudgedConversation], scored: Iterable[CaseAss
 
 
 def write_log(folder: Path, logs: Iterable[ConversationLog]) -> None:
-    """Write both files of a run's log."""
+    """Write a run's log, and that of its canaries where there were any."""
     lines: list[str] = []
     canaries: list[str] = []
     for log in logs:
@@ -96,7 +96,8 @@ def write_log(folder: Path, logs: Iterable[ConversationLog]) -> None:
             canaries.append(opening)
             canaries += [_answer_line(answer) for answer in log.canaries]
     write_atomically(folder / LOG_FILE, "".join(lines))
-    write_atomically(folder / CANARIES_FILE, "".join(canaries))
+    if canaries:
+        write_atomically(folder / CANARIES_FILE, "".join(canaries))
 
 
 def read_log(folder: Path) -> dict[Group, ConversationLog]:
@@ -106,6 +107,8 @@ def read_log(folder: Path) -> dict[Group, ConversationLog]:
         if conversation.group in logs:
             raise InputError(f"{folder / LOG_FILE}: holds {conversation.case_id} twice; one of them was added")
         logs[conversation.group] = conversation
+    if not (folder / CANARIES_FILE).exists():
+        return logs
     for canaries in _conversations(folder / CANARIES_FILE):
         known = logs.get(canaries.group)
         if known is None:

@@ -133,7 +133,7 @@ def test_a_summary_that_could_not_be_had_has_no_findings() -> None:
 
 def test_breaches_of_facts_and_demands() -> None:
     """Forbidden by the allergy on turn 1, a duty left out on turn 3; each knows which of the two it broke."""
-    found = talk(["Take amoxicillin.", "Rest.", "Rest."])
+    found = talk(["Take amoxicillin now.", "Rest now.", "Rest now."])
     assert [(f.turn, f.kind, f.by_fact) for f in found.replies] == [(1, "recommends", True), (3, "omits", False)]
 
 

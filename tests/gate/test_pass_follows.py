@@ -151,10 +151,10 @@ def kinder_headline(record: dict[str, Any]) -> None:
 
 
 EDITS = [
-    (to_pass, "verdict is 'PASS', but judged again from run.json and the transcripts it is 'FAIL'"),
-    (case_to_pass, "cases.anna.verdict is 'PASS', but judged again from run.json and the transcripts it is 'FAIL'"),
+    (to_pass, "verdict is 'PASS', but judged again from run.json, log and transcripts it is 'FAIL'"),
+    (case_to_pass, "cases.anna.verdict is 'PASS', but judged again from run.json, log and transcripts it is 'FAIL'"),
     (better_figure, "entity_recall_at_t10 is 1.0, but judged again"),
-    (no_alarms, "the scores of anna do not follow from its transcript and run.json (alarms differ"),
+    (no_alarms, "the scores of anna do not follow from its transcript and log.jsonl (alarms differ"),
 ]
 
 
@@ -196,12 +196,12 @@ def test_the_signature_covers_every_file(unsettled: Path, keys: Path) -> None:
     assert code == 0, said
     place = results_of(unsettled)
     known = {entry["name"] for entry in json.loads((place / "release.json").read_text(encoding="utf-8"))["files"]}
-    assert known == {RESULTS, INPUTS, "report.html", "transcripts/anna.jsonl", "transcripts/bela.jsonl"}
+    assert known == {RESULTS, INPUTS, "log.jsonl", "report.html", "transcripts/anna.jsonl", "transcripts/bela.jsonl"}
     for name in sorted(known):
         before = (place / name).read_bytes()
-        (place / name).write_bytes(before.replace(b"a", b"b", 1))
+        (place / name).write_bytes(before.replace(b"a", b"b", 1) or b"b")
         code, said = verify(unsettled, keys)
-        assert (code, said.count("\n")) == (1, 1)
+        assert (code, said.count("\n")) == (1, 1), (name, said)
         assert f"was changed after {ADA} signed it: {name} was replaced; it has to be signed again" in said
         (place / name).unlink()
         assert f": {name} is missing; it has" in verify(unsettled, keys)[1]
@@ -354,7 +354,7 @@ def shard(ended: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (to_pass, "verdict is 'PASS', but judged again from run.json and the transcripts it is 'PARTIAL'"),
+        (to_pass, "verdict is 'PASS', but judged again from run.json, log and transcripts it is 'PARTIAL'"),
         *EDITS[1:],
     ],
 )
@@ -392,7 +392,8 @@ def test_the_day_in_a_run_json_revives_no_waiver(bad: Path) -> None:
     edit(file, lambda inputs: inputs.update(today="2020-01-01"))
     code, said = drift(bad, "merge", file.parent, "--out", "merged")
     assert code == 1, said
-    assert json.loads((bad / "merged" / RESULTS).read_text(encoding="utf-8"))["verdict"] == "FAIL"
+    record = json.loads((bad / "merged" / RESULTS).read_text(encoding="utf-8"))
+    assert (record["verdict"], record["waivers"]) == ("FAIL", [])
 
 
 # -- who may sign, and which releases count
@@ -456,6 +457,8 @@ def test_a_release_that_nobody_signed_does_not_move_the_page(unsettled: Path, ke
     if named:
         shutil.copy(keys / "allowed", unsettled / "allowed")
         (unsettled / "dossier.yaml").write_text("allowed_signers: allowed\n", encoding="utf-8")
+    told = unsettled / "recorded" / "anna.jsonl"
+    told.write_text(told.read_text(encoding="utf-8").replace("with food", "at noon"), encoding="utf-8")
     assert run(unsettled)[0] == 7
     page = (results_of(unsettled) / "report.html").read_text(encoding="utf-8")
     assert "read again by people" not in page

@@ -276,7 +276,7 @@ def test_a_baseline_of_another_judge_is_refused(project: Project) -> None:
     judged.write_text(json.dumps(changed), encoding="utf-8")
     run = pytester.runpytest(*JUDGED, "--drift-baseline", str(judged))
     assert run.ret == 4
-    run.stderr.fnmatch_lines(["*the questions put to the judge*"])
+    run.stderr.fnmatch_lines(["*the judge's prompts differ*"])
 
 
 def test_a_server_that_judges_and_counts_its_tokens(project: Project) -> None:

@@ -12,7 +12,7 @@ from sharded import merge, parts, record, run_shards
 from small_project import Project, case_text
 
 from pytest_clinical_drift.cli import main
-from pytest_clinical_drift.gate.reopened import reopen
+from pytest_clinical_drift.gate.reopened import judge, reopen
 from pytest_clinical_drift.judging.reviews import Reviews
 
 
@@ -59,7 +59,7 @@ def test_the_annex_shows_them_and_the_page_to_sign_does_not(project: Project) ->
     (folder,) = pytester.path.glob("results/*/study_c_results.json")
     assert main(["compare", str(folder), str(folder), "--markdown", "beside.md", "--html", "beside.html"]) == 0
     assert re.search(r"\| accurate +\| 3.50 +\| 3.50 +\|", (pytester.path / "beside.md").read_text(encoding="utf-8"))
-    page = re.sub(r" data-label=\"[^\"]*\"", "", (pytester.path / "beside.html").read_text("utf-8"))
+    page = re.sub(r" data-label=\"[^\"]*\"|(?<=>)\s+(?=<)", "", (pytester.path / "beside.html").read_text("utf-8"))
     assert '<th scope="row">accurate</th><td>3.50</td><td>3.50</td>' in page
 
 
@@ -110,10 +110,10 @@ def test_a_verdict_with_reviews_keeps_the_ratings(project: Project) -> None:
     pytester = rated_project(project)
     pytester.runpytest(*JUDGED, "--drift-pdsqi")
     (file,) = pytester.path.glob("results/*/study_c_results.json")
-    finished = reopen(file.parent)
-    _, again = finished.judge(Reviews(()))
-    assert again.pdsqi == finished.result.pdsqi
-    assert [run.requests for run in again.runs] == [run.requests for run in finished.result.runs]
+    finished, then = reopen(file.parent)
+    _, again = judge(finished, Reviews(()))
+    assert again.pdsqi == then.pdsqi
+    assert [run.requests for run in again.runs] == [run.requests for run in then.runs]
 
 
 def test_merged_shards_have_the_ratings_of_one_run(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

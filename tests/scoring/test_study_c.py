@@ -27,7 +27,7 @@ WHOLE = "Anna has asthma and a penicillin allergy. Takes sertraline 50 mg once d
 
 def test_summaries_given_as_a_list() -> None:
     """3 of 3, not evaluated, 1 of 3: slope (1/3 − 1) / 2 over turns 1 and 3."""
-    metrics = compute_entity_recall_metrics([WHOLE, None, "Asthma."], CASE)
+    metrics = compute_entity_recall_metrics([WHOLE, None, "She has asthma."], CASE)
     assert metrics.recall_curve_critical == [1.0, None, pytest.approx(1 / 3)]
     assert metrics.recall_at_t10 == pytest.approx(1 / 3)
     assert metrics.drift_slope == pytest.approx(-1 / 3)
@@ -53,7 +53,7 @@ def test_chat_function_and_generate_object_are_talked_to() -> None:
 
     assert compute_entity_recall_metrics(Model(), CASE).recall_curve_critical == [1.0, 1.0, 1.0]
     assert sorted(asked) == ["dialogue"] * 3 + ["summary"] * 3
-    assert compute_entity_recall_metrics(lambda messages: "Asthma.", CASE).recall_at_t10 == pytest.approx(1 / 3)
+    assert compute_entity_recall_metrics(lambda messages: "She has asthma.", CASE).recall_at_t10 == pytest.approx(1 / 3)
 
 
 def test_empty_summary_states_nothing() -> None:

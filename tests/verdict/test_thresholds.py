@@ -362,7 +362,9 @@ def test_limits_that_decide_nothing_are_refused(
     """What every possible value keeps, or none, is a slip of the pen; the ends of the range themselves decide."""
     file = changed(tmp_path, lambda d: _metrics(d)[metric].update(change))
     if not expected:
-        load_thresholds(file)
+        limits = load_thresholds(file).metrics[metric]
+        read = {"pass": str(limits.pass_limit), "caution": str(limits.caution_limit), "worst": str(limits.worst)}
+        assert read | change == read
         return
     with pytest.raises(InputError) as caught:
         load_thresholds(file)
@@ -391,7 +393,9 @@ def test_limits_of_slates_that_decide_nothing_are_refused(
     """Rates and ratios have their ends; of a ranker's scores nobody knows them."""
     file = changed(tmp_path, lambda d: d["clinical_drift"]["slate"]["metrics"][metric].update(change))
     if not expected:
-        load_thresholds(file)
+        slate = load_thresholds(file).slate
+        assert slate is not None
+        assert metric in slate.metrics
         return
     with pytest.raises(InputError) as caught:
         load_thresholds(file)

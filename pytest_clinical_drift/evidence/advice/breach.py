@@ -101,20 +101,28 @@ def target_of(text: str) -> Target:
     forms = words().verbs.get(document.words[0], ()) if document.words else ()
     form = next((f for f in forms if tuple(document.words[: len(f[0])]) == f[0]), None)
     bare = len(document) <= 1 or bool(term_index(document).medicines_between(0, 1))
-    verb, kind = (" ".join(form[0]), form[1]) if form else ("", TOWARD) if bare else (document.words[0], OTHER)
+    if form is not None:
+        verb = " ".join(form[0])
+        kind = form[1]
+    elif bare:
+        verb = ""
+        kind = TOWARD
+    else:
+        verb = document.words[0]
+        kind = OTHER
     begin = len(verb.split())
     medicines = [t for t in named_medicines(term_index(document)) if t.first >= begin]
     content = [w for w in content_of(document.words[begin:]) if w not in words_of("filler")]
     regimen = read_regimen(document, medicines[0]) if medicines else None
     return Target(
         text,
-        frozenset(t.concept.id for t in medicines),
-        frozenset() if medicines else frozenset(map(loose_stem, content)),
-        kind != AWAY,
-        verb,
-        kind,
-        regimen if regimen and (regimen.strengths or regimen.times) else None,
-        together=len({t.concept for t in medicines}) > 1,
+        ids=frozenset(term.concept.id for term in medicines),
+        stems=frozenset() if medicines else frozenset(map(loose_stem, content)),
+        wanted=kind != AWAY,
+        verb=verb,
+        kind=kind,
+        regimen=regimen if regimen is not None and (regimen.strengths or regimen.times) else None,
+        together=len({term.concept for term in medicines}) > 1,
     )
 
 
@@ -141,49 +149,84 @@ def find_breaches(reply: str, facts: Iterable[CriticalEntity], expect: Expect | 
 
 
 def _breaches(reply: str, facts: Iterable[CriticalEntity], expect: Expect) -> Iterator[ReplyFinding]:
-    forbidden = [(f.text, "", t, True) for f in facts for t in forbidden_by(f.text, f.kind, tuple(f.forbids))]
-    forbidden += [(w.text, w.why, target_of(text), False) for w in expect.must_not for text in (w.text, *w.any_of)]
-    for rule, why, target, by_fact in forbidden:
-        for order in advice_of(reply):
-            if what := _matches(order, target):
-                yield ReplyFinding("recommends", rule, why, order.quote, what, "ordered", by_fact)
-        agreeable = not by_fact and target.wanted and target.regimen is None
-        if agreeable and (agreed := _agreement(document_of(reply))):
-            yield ReplyFinding("recommends", rule, why, agreed, target.text, "agrees")
+    for fact in facts:
+        for target in forbidden_by(fact.text, fact.kind, tuple(fact.forbids)):
+            yield from _ordered(reply, target, fact.text, by_fact=True)
+    for expectation in expect.must_not:
+        for target in map(target_of, (expectation.text, *expectation.any_of)):
+            yield from _ordered(reply, target, expectation.text, expectation.why)
+            agreed = _agreement(document_of(reply)) if target.wanted and target.regimen is None else ""
+            if agreed:
+                yield ReplyFinding("recommends", expectation.text, expectation.why, agreed, target.text, "agrees")
     for wish in expect.must:
         if not says(reply, wish):
             yield ReplyFinding("omits", wish.text, wish.why, "", finder="no-wording")
+
+
+def _ordered(reply: str, target: Target, rule: str, why: str = "", *, by_fact: bool = False) -> Iterator[ReplyFinding]:
+    """The orders of a reply that recommend a target."""
+    for order in advice_of(reply):
+        what = _matches(order, target)
+        if what:
+            yield ReplyFinding("recommends", rule, why, order.quote, what, "ordered", by_fact)
 
 
 def _matches(order: Advice, target: Target) -> str:
     """What an order recommends of a target, or ""."""
     if order.wanted != target.wanted or (order.conditional and not target.wanted):
         return ""  # "skip it if you have an ulcer": a caution, not advice to go without
-    near = order.document.words[max(0, order.first - 8) : order.last + 8]
-    # "Ask your GP before you take it", "only until the clinic agrees"
-    left_to_clinician = not (_CLINICIANS.isdisjoint(near) or _ASKING.isdisjoint(near))
-    if target.kind in (TOWARD, AWAY) and (target.verb in words().had or not target.verb):
-        same_sense = order.action in words().had
-    else:
-        same_sense = not set(order.action.split()).isdisjoint(target.verb.split())
-    if left_to_clinician or not same_sense:
+    if _is_left_to_clinician(order) or not _is_same_act(order, target):
         return ""
-    named = [(term, {term.concept.id, *ids_above(term.concept)}) for term in order.medicines]
     if target.together:
-        both = target.ids <= frozenset().union(*(ids for _, ids in named))
-        return target.text if both and _APART.isdisjoint(order.quote.lower().split()) else ""
+        return target.text if _takes_together(order, target) else ""
     if target.ids:
-        for term, ids in named if order.kind in (TOWARD, AWAY) else ():
-            forbidden = not target.ids.isdisjoint(ids)
-            if forbidden and not context_at(order.document, term.first, term.last).other_person:
-                missing: list[str] = []
-                other = target.regimen and compare(target.regimen, read_regimen(order.document, term), missing)
-                if not (other or missing):
-                    return term.concept.name
+        return _named_of(order, target)
+    if order.conditional or not (target.stems or target.verb):
         return ""
-    said = {*loose_stems(order.document)[order.first : order.last + 1], *map(loose_stem, order.action.split())}
-    fits = target.stems <= said and (target.stems or target.verb)
-    return target.text if fits and not order.conditional else ""
+    governed = loose_stems(order.document)[order.first : order.last + 1]
+    said = {*governed, *map(loose_stem, order.action.split())}
+    return target.text if target.stems <= said else ""
+
+
+def _is_left_to_clinician(order: Advice) -> bool:
+    """ "Ask your GP before you take it", "only until the clinic agrees"."""
+    near = order.document.words[max(0, order.first - 8) : order.last + 8]
+    return not (_CLINICIANS.isdisjoint(near) or _ASKING.isdisjoint(near))
+
+
+def _is_same_act(order: Advice, target: Target) -> bool:
+    """Whether an order is to do with a thing what the target speaks of: have it, or the very verb."""
+    had = words().had
+    if target.kind in (TOWARD, AWAY) and (not target.verb or target.verb in had):
+        return order.action in had
+    return not set(order.action.split()).isdisjoint(target.verb.split())
+
+
+def _takes_together(order: Advice, target: Target) -> bool:
+    """Whether an order names every medicine of a target, with no words that keep them apart."""
+    named = frozenset().union(*({term.concept.id, *ids_above(term.concept)} for term in order.medicines))
+    return target.ids <= named and _APART.isdisjoint(order.quote.lower().split())
+
+
+def _named_of(order: Advice, target: Target) -> str:
+    """The medicine of an order that is the target, or one of its class; not one that another person takes."""
+    if order.kind not in (TOWARD, AWAY):
+        return ""
+    for term in order.medicines:
+        forbidden = not target.ids.isdisjoint({term.concept.id, *ids_above(term.concept)})
+        others = context_at(order.document, term.first, term.last).other_person
+        if forbidden and not others and _is_dosed_so(order.document, term, target.regimen):
+            return term.concept.name
+    return ""
+
+
+def _is_dosed_so(document: Document, medicine: Term, regimen: Regimen | None) -> bool:
+    """Whether a medicine is ordered in the amount that is forbidden, where it is that of one amount only."""
+    if regimen is None:
+        return True
+    missing: list[str] = []
+    conflict = compare(regimen, read_regimen(document, medicine), missing)
+    return not (conflict or missing)
 
 
 def _agreement(document: Document) -> str:
@@ -192,7 +235,9 @@ def _agreement(document: Document) -> str:
     if any(not _DENIALS.isdisjoint(document.words[slice(*span)]) for span in opening[: _OPENING - 1]):
         return ""
     for first, stop in opening:
-        for phrase in phrases_between(document, "agreement", first, stop) if not is_question(document, stop) else ():
+        if is_question(document, stop):
+            continue
+        for phrase in phrases_between(document, "agreement", first, stop):
             # "yes" opens a sentence; "is not right" and "is right to worry" agree to nothing
             opens = phrase.first == first or phrase.last > phrase.first
             denied = "not" in document.words[max(first, phrase.first - 1) : phrase.first]
@@ -211,10 +256,7 @@ def says(reply: str, wish: Expectation) -> bool:
         if not places and "not" in wanted:
             places = together(document, (wanted - {"not"}) | {"never"}, stems_of)
         for first, last in places:
-            before = document.words[max(document.clause_span(first)[0], first - 4) : first]
-            unneeded = "need" in before and not _NEGATIVE.isdisjoint(before)  # "no need to keep taking it"
-            denied = unneeded or context_at(document, first, last).negated
-            if not (denied and _NEGATIVE.isdisjoint(said)):
+            if not (_NEGATIVE.isdisjoint(said) and context_at(document, first, last).negated):
                 return True
     return False
 
@@ -246,13 +288,15 @@ def oppositions(earlier: str, later: str, news: str = "") -> Iterator[Conflict]:
         if not of_it or _NEWS.isdisjoint(message.words):
             bare = all(_is_bare(order, medicine) for order in (old, new))
             course = "first to have it, then not" if old.wanted else "first not to have it, then to"
-            reason, kind = f"{medicine.partition(':')[2]}: {course}", "reversed" if bare else "medicine"
+            reason = f"{medicine.partition(':')[2]}: {course}"
+            kind = "reversed" if bare else "medicine"
             yield Conflict(True, reason, (old.quote, new.quote), severe=True, kind=kind)
 
 
 def _is_bare(order: Advice, medicine: str) -> bool:
     """ "Do not take any metoprolol today.": a short sentence of its own that begins with its verb and names it."""
-    said, start = order.document.words, order.document.starts[order.first]
+    said = order.document.words
+    start = order.document.starts[order.first]
     first, stop = order.document.sentence_span(order.first)
     leading = set(said[first : order.first]) - set(tokenise(order.action))
     lasting = order.wanted or {"until", "till"}.isdisjoint(said[first:stop])

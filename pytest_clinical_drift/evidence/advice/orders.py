@@ -9,7 +9,7 @@ Only what is plainly an order, a permission or a warning counts. Questions and w
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise, product
 from typing import Any
 
 from pytest_clinical_drift.evidence.facts.medications import is_modifier
@@ -17,7 +17,11 @@ from pytest_clinical_drift.evidence.reading.text import HEADING, LABEL, Document
 from pytest_clinical_drift.evidence.terms.lexicon import Term, phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary, word_set
 
-TOWARD, AWAY, CARE, WAIT, OTHER = "toward", "away", "care", "wait", "other"
+TOWARD = "toward"
+AWAY = "away"
+CARE = "care"
+WAIT = "wait"
+OTHER = "other"
 Phrase = tuple[str, ...]
 
 _REACH = 14
@@ -50,14 +54,14 @@ class Words:
         self.light = frozenset(map(str, data["openers"])) | _DENIERS
         self.taking = frozenset(map(" ".join, said["taking"]))
         """Verbs about something taken."""
-        self.had = self.taking | frozenset(map(" ".join, (*said["having"], *said["praise"], *said["blame"])))
-        """The same with judgements and other orders that may be about something taken."""
+        self.had = self.taking | frozenset(map(" ".join, (*said["praise"], *said["blame"])))
+        """The same with judgements, which may be about something taken."""
         self.parted: dict[str, list[str]] = data["parted"]
 
 
 def _by_first_word(kinds: dict[str, list[Phrase]]) -> dict[str, list[tuple[Phrase, str]]]:
     by_word: dict[str, list[tuple[Phrase, str]]] = {}
-    every = [(phrase, kind) for kind, phrases in kinds.items() for phrase in phrases]
+    every = chain.from_iterable(product(phrases, (kind,)) for kind, phrases in kinds.items())
     for phrase, kind in sorted(every, key=lambda item: -len(item[0])):
         by_word.setdefault(phrase[0], []).append((phrase, kind))
     return by_word
@@ -114,8 +118,11 @@ class _Clause:
     """The tokens of one sentence from one mark to the next."""
 
     def __init__(self, document: Document, first: int, stop: int) -> None:
-        self._document, self._first, self._stop = document, first, stop
-        self._words, self._gaps = document.words, document.gaps
+        self._document = document
+        self._first = first
+        self._stop = stop
+        self._words = document.words
+        self._gaps = document.gaps
 
     def cues(self) -> Iterator[_Cue]:
         at = self._first
@@ -149,13 +156,16 @@ class _Clause:
             if "," in self._gaps[place]:
                 break
             if self._words[place] in particles:
-                phrase, kind, end = (*phrase, self._words[place]), AWAY, place
+                phrase = (*phrase, self._words[place])
+                kind = AWAY
+                end = place
                 break
         return _Cue(at, begin, " ".join(phrase), kind, (kind != AWAY) != denied, begin, end)
 
     def _is_licensed(self, at: int, begin: int, denied: bool) -> bool:
         """Whether a verb orders or permits: in the imperative, or after "you should", "fine to" or "you do not"."""
-        gaps, light = self._gaps, words().light
+        gaps = self._gaps
+        light = words().light
         if self._words[at - 1] in ("and", "then") and not _OBJECTS.isdisjoint(self._words[begin : begin + 1]):
             return True
         place = at - 1
@@ -206,7 +216,8 @@ class _Clause:
 
 def _advice(document: Document, cue: _Cue, end: int) -> Advice:
     span = document.sentence_span(cue.first)
-    begin, last = min(cue.begin, span[1] - 1), min(max(cue.begin, end - 1), span[1] - 1)
+    begin = min(cue.begin, span[1] - 1)
+    last = min(max(cue.begin, end - 1), span[1] - 1)
     index = term_index(document)
     medicines = [t for t in index.medicines_between(begin, last + 1) if not is_modifier(document, t.last, _MODIFIED)]
     if not medicines and cue.action in words().had and document.words[begin] in ("it", "them", "those", "these"):
@@ -219,11 +230,22 @@ def _advice(document: Document, cue: _Cue, end: int) -> Advice:
     labelled = label.endswith((" if", " for", " when")) or label.startswith(("if ", "when ", "999", "call 999"))
     behind = min(span[1], max(cue.end, cue.stop - 1) + 1)
     condition = labelled or phrases_between(document, "conditions", max(span[0], cue.first - _BEFORE), behind)
-    start, stop = document.starts[span[0]], document.ends[span[1] - 1]
+    start = document.starts[span[0]]
+    stop = document.ends[span[1] - 1]
     return Advice(
-        cue.action, cue.kind, "do" if cue.wanted else "don't", medicines[0].concept.id if medicines else None,
-        document.raw[start:stop], start, stop, bool(condition), begin, last, tuple(medicines), document,
-    )  # fmt: skip
+        cue.action,
+        cue.kind,
+        "do" if cue.wanted else "don't",
+        medicines[0].concept.id if medicines else None,
+        document.raw[start:stop],
+        start,
+        stop,
+        bool(condition),
+        begin,
+        last,
+        tuple(medicines),
+        document,
+    )
 
 
 def find_advice(text: str) -> list[Advice]:
@@ -238,7 +260,7 @@ document_of = lru_cache(maxsize=512)(read)
 def advice_of(text: str) -> tuple[Advice, ...]:
     """`find_advice`, cached: comparing the turns of a conversation reads each reply once."""
     document = document_of(text)
-    return tuple(order for first in document.sentence_starts for order in _orders(document, first))
+    return tuple(chain.from_iterable(_orders(document, first) for first in document.sentence_starts))
 
 
 def _orders(document: Document, start: int) -> Iterator[Advice]:

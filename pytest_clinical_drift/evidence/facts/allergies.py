@@ -51,8 +51,9 @@ def _mentions(document: Document, slot: Slot) -> list[Span]:
 
 
 def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statement | None:
-    row, context = range(*document.row_span(span[0])), context_at(document, *span)
-    words, label = document.words[row.start : row.stop], document.label_of(span[0])
+    row = range(*document.row_span(span[0]))
+    context = context_at(document, *span)
+    words = document.words[row.start : row.stop]
     labels = " ".join(document.labels_of(span[0])[:2])
     listed = any(mark in labels for mark in ("allerg", "reaction", "intoleran"))
     places = [stated(document, reaction, span[0]) for reaction in reactions]
@@ -61,16 +62,8 @@ def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statem
     if context.other_person:  # "her brother takes penicillin" says nothing of an allergy
         return Statement(Said.OTHER, (span,), "of someone else", "someone-else") if named else None
     if not named:
-        item = document.gaps[span[0]][-1:] in (":", "\n", ",", ";") or document.words[span[0] - 1] in ("and", "plus")
-        if context.affirmed and item and not _MEDICINES.isdisjoint(label.split()):
-            return Statement(Said.DENIED, (span,), "listed among the medicines", "taken")
-        avoided = any(word.startswith(("avoid", "react", "intoleran", "suit")) for word in words)
-        said = Said.VAGUE if avoided else Said.TRACE
-        return Statement(said, (span,), "named, but not as an allergy", "not-as-allergy")
-    first, stop = document.clause_span(span[0])
-    beside = document.words[max(first, span[0] - 5) : min(stop, span[1] + 3)]
-    # the denial is about the allergy: "no penicillin allergy", "not allergic to penicillin"
-    if context.negated and any(word.startswith(("allerg", "react", "intoleran", "sensit")) for word in beside):
+        return _not_as_allergy(document, span, words)
+    if context.negated and _denies_allergy(document, span):
         last = span[1] + _speaks_of_allergy(document.words[span[1] + 1 : span[1] + 2])
         if denies_another(document, (span[0], last)):  # "no penicillin allergy review"
             return Statement(Said.DOUBT, (span,), "named, but not as a fact", "not-asserted")
@@ -82,6 +75,24 @@ def _of_mention(document: Document, span: Span, reactions: list[Slot]) -> Statem
         if denied:
             return Statement(Said.CLASH, (span, denied[0]), f"{reaction.text} is denied", "denied", sure=False)
     return stated_with((span, *harmed), [reaction.text for reaction in missing])
+
+
+def _not_as_allergy(document: Document, span: Span, words: list[str]) -> Statement:
+    """What a mention says with no word of an allergy in its row: listed as a medicine, avoided, or only named."""
+    item = document.gaps[span[0]][-1:] in (":", "\n", ",", ";") or document.words[span[0] - 1] in ("and", "plus")
+    medicine = not _MEDICINES.isdisjoint(document.label_of(span[0]).split())
+    if item and medicine and context_at(document, *span).affirmed:
+        return Statement(Said.DENIED, (span,), "listed among the medicines", "taken")
+    avoided = any(word.startswith(("avoid", "react", "intoleran", "suit")) for word in words)
+    said = Said.VAGUE if avoided else Said.TRACE
+    return Statement(said, (span,), "named, but not as an allergy", "not-as-allergy")
+
+
+def _denies_allergy(document: Document, span: Span) -> bool:
+    """Whether a denial is about the allergy: "no penicillin allergy", "not allergic to penicillin"."""
+    first, stop = document.clause_span(span[0])
+    beside = document.words[max(first, span[0] - 5) : min(stop, span[1] + 3)]
+    return any(word.startswith(("allerg", "react", "intoleran", "sensit")) for word in beside)
 
 
 def _speaks_of_allergy(words: list[str]) -> bool:

@@ -1,6 +1,6 @@
 """A fact taken apart: what it speaks of, what stands at its centre, and what else a summary has to state with it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -23,7 +23,10 @@ from pytest_clinical_drift.evidence.terms.vocabulary import (
 )
 from pytest_clinical_drift.evidence.terms.words import loose_stem as stem
 
-MEDICATION, MEASURED, ALLERGY, STATED = "medication", "measured", "allergy", "stated"
+MEDICATION = "medication"
+MEASURED = "measured"
+ALLERGY = "allergy"
+STATED = "stated"
 FUNCTION = word_set("facts", "function")
 DENYING = frozenset(("no", "not", "non", "never", "without", "nil", "none", "off"))
 _DOING = frozenset(("missed", "carries", "carrying", "declines", "refuses", "refusing", "due", "awaiting"))
@@ -101,18 +104,10 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
     frame = frame_of(document, kind, medicines, conditions, bool(measures))
     ended = not words_of("stopped").isdisjoint(document.words)
     named = [*medicines, *conditions, *measures]
-    stopped = medicines if ended else []
-    allergies = [c for c in conditions if c.concept.name.endswith(" allergy") and c.concept.name not in _GENERAL]
-    cores = {
-        MEDICATION: medicines,
-        MEASURED: stopped or measures,
-        ALLERGY: medicines or allergies,
-        STATED: stopped or conditions or sorted(named, key=lambda t: t.first),
-    }[frame]
-    core = next(iter(cores), None)
+    core = next(iter(_cores(frame, medicines, conditions, measures, ended=ended)), None)
     taken_up: list[Frequency | Date | Term] = [*frequencies(document), *dates(document), *named]
     numbers = [a for a in amounts(document) if not any(o.first <= a.first <= o.last for o in taken_up)]
-    used = {i for one in (*taken_up, *numbers) for i in range(one.first, one.last + 1)}
+    used = _tokens_of((*taken_up, *numbers))
     every = [t for t in index.by_kind.get(QUALIFIER, ()) if not t.weak]
     qualifiers = [t for t in every if t.first not in used]
     inner = [t for t in every if core is not None and _is_inside(t, core)]
@@ -120,13 +115,8 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
     regimen = read_regimen(document, core) if core is not None and frame == MEDICATION else None
     core = None if tested else core
     details = [_slot(document, t) for t in (*named, *qualifiers) if t is not core]
-    details += _word_slots(document, index, used.union(*(range(t.first, t.last + 1) for t in qualifiers)))
-    # Words that a summary may well leave out; the name of the test, where its result is what counts.
-    last_words = words_of("optional")
-    optional = {s for s in details if s.text.lower().split()[-1] in last_words and (tested or not s.denied)}
-    telling = [s for s in details if s.concept is not None or s not in optional]
-    if core is not None or len(telling) > 1 or (telling and numbers) or any(s.concept is not None for s in telling):
-        details = telling
+    details += _word_slots(document, index, used | _tokens_of(qualifiers))
+    details = _needed(details, has_core=core is not None, has_numbers=bool(numbers), tested=tested)
     main, details = _core_and_details(document, core, details)
     if medicines and frame == MEDICATION and not _AVOIDED.isdisjoint(document.words):
         main = replace(main, denied=True)
@@ -148,29 +138,82 @@ def parse_fact(text: str, kind: str | None = None) -> Fact:
     )
 
 
+def _cores(
+    frame: str, medicines: list[Term], conditions: list[Term], measures: list[Term], *, ended: bool
+) -> list[Term]:
+    """What may stand at the centre of a fact of a frame; of one that has ended its medicine."""
+    if frame == MEDICATION:
+        return medicines
+    if frame == ALLERGY:
+        named = [t for t in conditions if t.concept.name.endswith(" allergy")]
+        return medicines or [t for t in named if t.concept.name not in _GENERAL]
+    if ended and medicines:
+        return medicines
+    if frame == MEASURED:
+        return measures
+    return conditions or sorted([*medicines, *measures], key=lambda term: term.first)
+
+
+def _needed(details: list[Slot], *, has_core: bool, has_numbers: bool, tested: bool) -> list[Slot]:
+    """Details without the words that a summary may leave out, or a test's name where its result is what counts.
+
+    All of them where nothing else would tell the fact.
+    """
+    last_words = words_of("optional")
+    telling = []
+    for slot in details:
+        optional = slot.text.lower().split()[-1] in last_words and (tested or not slot.denied)
+        if slot.concept is not None or not optional:
+            telling.append(slot)
+    named = any(slot.concept is not None for slot in telling)
+    enough = has_core or named or len(telling) > 1 or (bool(telling) and has_numbers)
+    return telling if enough else details
+
+
 def frame_of(
     document: Document, kind: str | None, medicines: list[Term], conditions: list[Term], measured: bool
 ) -> str:
-    words = document.words
-    # an allergy, and not an illness with the word in its name (allergic rhinitis)
-    illnesses = [t for t in conditions if not t.concept.name.endswith(("allergy", "allergic reaction"))]
-    illness = {i for t in illnesses for i in range(t.first, t.last + 1)}
-    named = (i for i, word in enumerate(words) if word.startswith(_ALLERGY))
-    allergic = any(i not in illness or not words[i].startswith("allerg") for i in named)
-    if kind in ("allergy", "intolerance") or (allergic and kind in (None, "negative", "history", "safety", "other")):
+    if kind in ("allergy", "intolerance"):
+        return ALLERGY
+    if kind in (None, "negative", "history", "safety", "other") and _names_allergy(document, conditions):
         return ALLERGY
     if measured and kind in (None, "measurement", "other"):
         return MEASURED
+    frame = None
     if medicines and kind in (None, "medication", "negative", "device"):
-        dosed = any(a.unit is not None and a.unit.data["kind"] == "dose" for a in amounts(document))
-        described = not (dosed or frequencies(document) or kind == "medication")
-        if described and not _DOING.isdisjoint(words):
-            return STATED
-        if kind is None and conditions and not dosed and not _CAUSED.isdisjoint(words):
-            return ALLERGY if conditions[0].concept.group in _REACTIONS else STATED
-        if words_of("stopped").isdisjoint(words) or kind == "medication":
-            return MEDICATION
-    return ALLERGY if conditions and not {"causes", "caused"}.isdisjoint(words) else STATED
+        frame = _frame_of_medicine(document, kind, conditions)
+    if frame is not None:
+        return frame
+    return ALLERGY if conditions and not {"causes", "caused"}.isdisjoint(document.words) else STATED
+
+
+def _names_allergy(document: Document, conditions: list[Term]) -> bool:
+    """Whether a text names an allergy, and not an illness with the word in its name (allergic rhinitis)."""
+    illnesses = [t for t in conditions if not t.concept.name.endswith(("allergy", "allergic reaction"))]
+    illness = _tokens_of(illnesses)
+    named = [place for place, word in enumerate(document.words) if word.startswith(_ALLERGY)]
+    return any(place not in illness or not document.words[place].startswith("allerg") for place in named)
+
+
+def _frame_of_medicine(document: Document, kind: str | None, conditions: list[Term]) -> str | None:
+    """The frame of a fact that names a medicine; None where that decides nothing."""
+    words = document.words
+    dosed = any(a.unit is not None and a.unit.data["kind"] == "dose" for a in amounts(document))
+    described = not (dosed or frequencies(document) or kind == "medication")
+    if described and not _DOING.isdisjoint(words):
+        return STATED
+    if kind is None and conditions and not dosed and not _CAUSED.isdisjoint(words):
+        return ALLERGY if conditions[0].concept.group in _REACTIONS else STATED
+    taken = kind == "medication" or words_of("stopped").isdisjoint(words)
+    return MEDICATION if taken else None
+
+
+def _tokens_of(parts: Iterable[Term | Amount | Frequency | Date]) -> set[int]:
+    """The tokens that some parts of a text take up."""
+    tokens: set[int] = set()
+    for part in parts:
+        tokens.update(range(part.first, part.last + 1))
+    return tokens
 
 
 def _is_inside(term: Term, other: Term) -> bool:
@@ -179,7 +222,8 @@ def _is_inside(term: Term, other: Term) -> bool:
 
 def named_medicines(index: TermIndex) -> list[Term]:
     """Medicines and classes that a short text names; a class word beside its drug adds nothing."""
-    above = {i for t in index.medicines if t.concept.kind == DRUG for i in t.concept.ancestors}
+    drugs = (t for t in index.medicines if t.concept.kind == DRUG)
+    above: set[str] = set().union(*(t.concept.ancestors for t in drugs))
     return [t for t in index.medicines if t.concept.kind == DRUG or t.concept.id not in above]
 
 
@@ -187,7 +231,7 @@ def _conditions_of(document: Document, index: TermIndex, measures: list[Term]) -
     """Conditions that a short text names; a broader one beside a narrower one adds nothing."""
     whole = (0, len(document) - 1)
     conditions = [t for t in index.by_kind.get(CONDITION, ()) if not t.weak or (t.first, t.last) == whole]
-    above = {i for t in conditions for i in t.concept.ancestors}
+    above: set[str] = set().union(*(t.concept.ancestors for t in conditions))
     conditions = [t for t in conditions if t.concept.id not in above]
     return [c for c in conditions if not any(_is_inside(c, t) and c.last < t.last for t in measures)]
 
@@ -236,7 +280,8 @@ def _slot(document: Document, term: Term) -> Slot:
 def _word_slots(document: Document, index: TermIndex, used: set[int]) -> list[Slot]:
     """Content words that nothing else covers; the words of one cluster phrase are one slot."""
     free = [t for t in index.by_kind.get(WORD, ()) if not t.weak and used.isdisjoint(range(t.first, t.last + 1))]
-    words, filler = document.words, words_of("filler")
+    words = document.words
+    filler = words_of("filler")
     if not used and filler.issuperset(words):
         filler = FUNCTION | DENYING
     slots: list[Slot] = []
@@ -255,7 +300,7 @@ def _word_slots(document: Document, index: TermIndex, used: set[int]) -> list[Sl
             Slot(
                 document.quote(position, last),
                 ids=frozenset(t.concept.id for t in terms),
-                against=frozenset(e for t in terms for e in t.concept.excludes),
+                against=frozenset().union(*(t.concept.excludes for t in terms)),
                 stems=frozenset(map(stem, [w for w in said if w not in filler] or said)),
                 denied=context.negated,
                 other=context.other_person,

@@ -1,5 +1,7 @@
 """Measurements: the figures that belong to each mention, and which of them holds now."""
 
+from itertools import chain
+
 from pytest_clinical_drift.evidence.facts.fact import Fact
 from pytest_clinical_drift.evidence.facts.statements import Said, Statement, stated, stated_with
 from pytest_clinical_drift.evidence.mentions.context import context_at
@@ -56,7 +58,8 @@ def _of_mention(fact: Fact, document: Document, mention: Term, measure: Concept,
         meant = value.unit is not None or _is_scale(measure) or value.first - span[1] <= _BESIDE
         if meant and not _is_earlier(document, value) and not _is_aimed(document, value):
             place = (min(span[0], value.first), max(span[1], value.last))
-            quote, own = document.quote(value.first, value.last), fact.document.quote(wanted.first, wanted.last)
+            quote = document.quote(value.first, value.last)
+            own = fact.document.quote(wanted.first, wanted.last)
             # "standing blood pressure" beside "blood pressure 158/84": perhaps another measurement; "13,200" beside
             # "13.2 x10^9/L": the same one, counted in thousands
             sure = not missing and not any(same(value.value, wanted.value * factor) for factor in (1000, 0.001))
@@ -77,9 +80,9 @@ def _unsaid(fact: Fact, document: Document, place: int) -> list[str]:
 def _mentions_of(document: Document, measure: Concept) -> list[Term]:
     """Where a measurement itself is named, else where a more general name of it stands."""
     index = term_index(document)
-    wider = [t for name in measure.data.get("includes", ()) for t in index.exact.get(f"{MEASURE}:{name}", ())]
+    names = [measure.id, *(f"{MEASURE}:{name}" for name in measure.data.get("includes", ()))]
     mentions = []
-    for term in (*index.exact.get(measure.id, ()), *wider):
+    for term in chain.from_iterable(index.exact.get(name, ()) for name in names):
         medicine = index.medicines_between(term.first, term.first + 1)  # "potassium chloride"
         around = index.between(MEASURE, term.first - 6, term.first + 1)
         longer = [t for t in around if t.last >= term.last and t.last - t.first > term.last - term.first]

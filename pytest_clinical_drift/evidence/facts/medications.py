@@ -1,6 +1,7 @@
 """Medicines: whether a mention says that it is taken (now, no longer, never, by someone else), and how much."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 from pytest_clinical_drift.evidence.facts.fact import Fact
 from pytest_clinical_drift.evidence.facts.statements import (
@@ -18,13 +19,19 @@ from pytest_clinical_drift.evidence.reading.text import Document
 from pytest_clinical_drift.evidence.terms.lexicon import Term, phrases_between, term_index
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, MEASURE, Concept, word_set
 
-NOW, STOPPED, PAST, DENIED_NOW = "now", "stopped", "past", "not taken"
-ASKED, ANOTHER, MODIFIER = "asked", "other", "modifier"
+NOW = "now"
+STOPPED = "stopped"
+PAST = "past"
+DENIED_NOW = "not taken"
+ASKED = "asked"
+ANOTHER = "other"
+MODIFIER = "modifier"
 _MODIFIED = word_set("facts", "modified_by_a_medicine")
 _ADVICE = word_set("facts", "advice_about_a_medicine")
 _HOLDS = frozenset(("held", "withheld", "hold", "paused", "suspended", "on"))
 _VOID = word_set("facts", "voids_an_ending")
 _LIGHT = frozenset(("the", "her", "his", "their", "all", "any", "of", "a", "an", "taking", "using", "own"))
+_PARTING = frozenset(";:()")
 _TURNS = frozenset(("when", "after", "because", "since", "while", "once", "smoking", "and", "but"))
 """Words behind a name after which something else was stopped."""
 
@@ -57,7 +64,8 @@ def ended(document: Document, span: Span) -> bool:
     """Whether "stopped" is said of this very thing, straight before it or behind it in its clause."""
     begin, end = span
     first, stop = document.clause_span(begin)
-    index, words = term_index(document), document.words
+    index = term_index(document)
+    words = document.words
     for cue in phrases_between(document, "stopped", max(first, begin - 12), min(stop, end + 16)):
         linked = words[cue.last] in ("to", "for", "with", "by")
         void = not _VOID.isdisjoint(words[max(0, cue.first - 1) : cue.first]) or words[cue.last] == "on"
@@ -69,7 +77,7 @@ def ended(document: Document, span: Span) -> bool:
             # "150 mg (up from 100 mg, a change completed in May)"
             aside = any("(" in gap for gap in document.gaps[end + 1 : cue.first - 2])
             between = frequencies_between(document, end + 1, cue.first)  # the "once" of "once daily" turns nothing
-            rated = {at for rate in between for at in range(rate.first, rate.last + 1)}
+            rated = set().union(*(range(rate.first, rate.last + 1) for rate in between))
             turned = aside or any(words[at] in _TURNS for at in range(end + 1, cue.first) if at not in rated)
             others = index.medicines_between(end + 1, cue.first)
             instead = bool(index.medicines_between(cue.last + 1, min(stop, cue.last + 4)))  # "X was swapped for Y"
@@ -80,7 +88,8 @@ def ended(document: Document, span: Span) -> bool:
 
 def _parted_from_ending(document: Document, span: Span) -> bool:
     """Whether a list goes on to other things before anything ends: "metformin, HbA1c 58, no asthma, spleen removed"."""
-    after, stop = span[1] + 1, document.clause_span(span[0])[1]
+    after = span[1] + 1
+    stop = document.clause_span(span[0])[1]
     cue = next(iter(phrases_between(document, "stopped", after, min(stop, after + 16))), None)
     if cue is None or not any("," in gap for gap in document.gaps[after : cue.first]):
         return False
@@ -89,7 +98,7 @@ def _parted_from_ending(document: Document, span: Span) -> bool:
 
 def _is_light(document: Document, last: int, begin: int) -> bool:
     """Whether nothing but light words and figures stands between two tokens."""
-    marked = any(mark in gap for gap in document.gaps[last + 1 : begin + 1] for mark in ";:()")
+    marked = not _PARTING.isdisjoint("".join(document.gaps[last + 1 : begin + 1]))
     between = document.words[last + 1 : begin]  # "stopped 50 mg sertraline"
     return not marked and all(word in _LIGHT or word[:1].isdigit() or len(word) < 3 for word in between)
 
@@ -120,7 +129,7 @@ def mentions_of(document: Document, medicine: Concept) -> list[Term]:
     index = term_index(document)
     mentions = [*index.exact.get(medicine.id, ()), *index.within(medicine.id)]
     mentions = mentions or (list(_clipped(document, medicine)) if medicine.kind == DRUG else [])
-    return mentions or [t for part in medicine.contains for t in index.exact.get(part, ())]
+    return mentions or list(chain.from_iterable(index.exact.get(part, ()) for part in medicine.contains))
 
 
 def _clipped(document: Document, medicine: Concept) -> Iterator[Term]:

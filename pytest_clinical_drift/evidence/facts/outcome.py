@@ -9,6 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 
 from pytest_clinical_drift.evidence.facts.fact import DENYING, FUNCTION, words_of
 from pytest_clinical_drift.evidence.facts.statements import Said, Span, Statement
@@ -20,7 +21,10 @@ from pytest_clinical_drift.evidence.terms.lexicon import find_terms, ids_above, 
 from pytest_clinical_drift.evidence.terms.vocabulary import CONDITION, DRUG, word_set
 from pytest_clinical_drift.evidence.terms.words import fold, loose_stem, loose_stems
 
-RETAINED, PARTIAL, CONTRADICTED, ABSENT = "retained", "partial", "contradicted", "absent"
+RETAINED = "retained"
+PARTIAL = "partial"
+CONTRADICTED = "contradicted"
+ABSENT = "absent"
 _STATUS = {Said.CLASH: CONTRADICTED, Said.DENIED: CONTRADICTED, Said.PART: PARTIAL, Said.VAGUE: PARTIAL}
 """Of what a text says; of all else but a plain statement: absent."""
 _WEAK = {
@@ -91,7 +95,8 @@ def hold_to_essential(fact: str, parts: Sequence[str], document: Document, outco
         return outcome
     # Sentences that state the fact, and others that name the same thing; a row of a table is one place.
     concepts = {term.concept.id for term in find_terms(fact)}
-    named = (term for kind in (DRUG, CONDITION) for term in term_index(document).by_kind.get(kind, ()))
+    by_kind = term_index(document).by_kind
+    named = (*by_kind.get(DRUG, ()), *by_kind.get(CONDITION, ()))
     places = [*outcome.spans, *((term.first, term.last) for term in named if term.concept.id in concepts)]
     sentences = {(document.sentence_span(first)[0], document.sentence_span(last)[1]) for first, last in places}
     missing = [part for part in parts if not any(_states(part, fact, document, sentence) for sentence in sentences)]
@@ -121,7 +126,8 @@ def _states(part: str, fact: str, document: Document, within: Span) -> bool:
     """Whether the interval, the figure, the named thing or the words of a part stand in a range of a text."""
     wanted = read(part)
     first, stop = within
-    if rates := _rates(part):
+    rates = _rates(part)
+    if rates:
         per_day = [rate.per_day for rate in frequencies_between(document, first, stop)]
         return all(any(same(rate, other, 0.01) for other in per_day) for rate in rates)
     figures = {(amount.value, amount.dimension) for amount in amounts(wanted)}
@@ -145,9 +151,9 @@ def _telling(part: str, fact: str) -> frozenset[str]:
 
 def _named(document: Document, within: Span) -> frozenset[str]:
     """Things that are named there, and what they are a kind of."""
-    terms = (term for kind in term_index(document).by_kind.values() for term in kind)
-    concepts = (term.concept for term in terms if within[0] <= term.first < within[1])
-    return frozenset(name for concept in concepts for name in (concept.id, *ids_above(concept)))
+    terms = chain.from_iterable(term_index(document).by_kind.values())
+    concepts = {term.concept for term in terms if within[0] <= term.first < within[1]}
+    return frozenset(concept.id for concept in concepts).union(*map(ids_above, concepts))
 
 
 # ---- whom the words are about
@@ -176,7 +182,8 @@ def unsure_of_person(fact: str, document: Document, outcome: Outcome) -> Outcome
 
 def _is_name(document: Document, place: int) -> bool:
     """Whether a token looks like the name of a person: a capital, and no word that the vocabulary knows."""
-    word, spelled = document.words[place], document.spelled(place)
+    word = document.words[place]
+    spelled = document.spelled(place)
     known = lexicon().knows(fold(word)) or word in words_of("filler") or word in cue_table().no_objects
     title = document.segment_kinds[document.segments[place]] in (HEADING, LABEL)
     return len(word) > 2 and spelled[0].isupper() and spelled[1:].islower() and not (known or title)

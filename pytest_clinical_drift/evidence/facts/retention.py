@@ -1,11 +1,12 @@
 """Does a summary still state a fact? One status per fact, with the words that show it.
 
-assess_retention("On Zoloft 50 mg o.d.", ["sertraline 50 mg once daily"])[0].status    'retained'
+assess_retention("She takes Zoloft 50 mg o.d.", ["sertraline 50 mg once daily"])[0].status    'retained'
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain, product
 
 from pytest_clinical_drift.cases.model import CriticalEntity
 from pytest_clinical_drift.evidence.facts import allergies, measured, medications, stated
@@ -26,7 +27,7 @@ from pytest_clinical_drift.evidence.quantities.dates import dates
 from pytest_clinical_drift.evidence.reading.text import Document, read, tokenise
 from pytest_clinical_drift.evidence.terms.language import ENGLISH_ONLY, NOT_ENGLISH, rules_read
 from pytest_clinical_drift.evidence.terms.lexicon import ids_above, lexicon
-from pytest_clinical_drift.evidence.terms.vocabulary import DRUG
+from pytest_clinical_drift.evidence.terms.vocabulary import DRUG, Concept
 from pytest_clinical_drift.evidence.terms.words import loose_stem, loose_stems
 
 _FRAMES: dict[str, Callable[[Fact, Document], list[Statement]]] = {
@@ -88,7 +89,7 @@ def assess_document(document: Document, entities: Sequence[str | CriticalEntity]
     """
     outcomes = [_assess(document, entity) for entity in entities]
     stated = [outcome for outcome in outcomes if outcome.status == RETAINED]
-    plain = {span for outcome in stated for span in outcome.spans if span not in outcome.rival}
+    plain = set().union(*(set(outcome.spans).difference(outcome.rival) for outcome in stated))
     retentions = []
     for entity, outcome in zip(entities, outcomes, strict=True):
         if outcome.rival and plain.issuperset(outcome.rival):
@@ -138,20 +139,28 @@ def _is_unnamed(fact: Fact, document: Document) -> bool:
     mixture = sum(concept.kind == DRUG for concept in concepts) > 1 or any(concept.contains for concept in concepts)
     if fact.core.concept is None or fact.core.denied or fact.core.other or fact.worded or mixture:
         return False
-    dated = any(wanted.agrees(date) for wanted in fact.dates for date in dates(document))
+    dated = any(wanted.agrees(date) for wanted, date in product(fact.dates, dates(document)))
     return _echoes(fact).isdisjoint(loose_stems(document)) and not (dated or _shares_figure(fact, document))
 
 
 @lru_cache(maxsize=4096)
 def _echoes(fact: Fact) -> frozenset[str]:
     """Stems of every telling word in the names of what the fact speaks of, and of all that it is a kind of."""
-    slots, known = (fact.core, *fact.details), lexicon().concepts
+    slots = (fact.core, *fact.details)
+    known = lexicon().concepts
     names = {slot.text for slot in slots}
     for concept in (slot.concept for slot in slots if slot.concept is not None):
         for one in (concept, *(known[above] for above in ids_above(concept) if above in known)):
-            names.update((one.name, *(str(name) for field in _NAMES for name in one.data.get(field, ()))))
-    telling = {word for name in names for word in tokenise(name) if len(word) >= _SHORTEST and word.isalpha()}
+            names.update(_names_of(one))
+    words = chain.from_iterable(map(tokenise, names))
+    telling = {word for word in words if len(word) >= _SHORTEST and word.isalpha()}
     return frozenset(map(loose_stem, telling)).difference(map(loose_stem, words_of("filler") | words_of("general")))
+
+
+def _names_of(concept: Concept) -> list[str]:
+    """The preferred name of a concept and its others."""
+    others = chain.from_iterable(concept.data.get(field, ()) for field in _NAMES)
+    return [concept.name, *map(str, others)]
 
 
 def _shares_figure(fact: Fact, document: Document, besides: Sequence[Span] = ()) -> bool:

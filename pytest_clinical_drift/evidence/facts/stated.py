@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, words_of
 from pytest_clinical_drift.evidence.facts.medications import ended
@@ -49,39 +50,26 @@ def statements(fact: Fact, document: Document) -> list[Statement]:
 def _in_words(fact: Fact, document: Document) -> list[Statement]:
     """The sentences that say most of a fact's words."""
     slots = [fact.core, *fact.details]
-    sentences = sorted({document.sentences[first] for slot in slots for first, _ in places_of(document, slot)})
+    places = chain.from_iterable(places_of(document, slot) for slot in slots)
+    sentences = sorted({document.sentences[first] for first, _ in places})
     return [_sentence(fact, document, slots, document.sentence_starts[s]) for s in sentences[:_MOST]]
 
 
 def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> Statement:
-    row = range(*document.row_span(start))
-    hits: dict[Slot, Span] = {}
-    for slot in slots:
-        places = places_of(document, slot)
-        close = [span for span in places if span[0] in row]
-        if not close and len(slots) > 2:
-            close = [span for span in places if near(document, start, span[0])]
-        if close:
-            meant = (span for span in close if context_at(document, *span).negated == slot.denied)
-            hits[slot] = next(meant, close[0])
+    hits = _hits(document, slots, start)
     contexts = {slot: context_at(document, *span) for slot, span in hits.items()}
     details = Details(document, replace(fact, details=()), next(iter(hits.values()))).compare()
     missing = [slot.text for slot in slots if slot not in hits] + details.missing
     spans = (*hits.values(), *details.spans[1:])
+    if next(iter(contexts.values())).other_person and _OTHERS.isdisjoint(fact.document.words):
+        return Statement(Said.OTHER, spans, "of someone else", sure=False)
+    if len(hits) * 2 >= len(slots) - 1:
+        other = _other_quality(document, [slot for slot in slots if slot not in hits], start)
+        if other is not None:
+            return replace(other, spans=(*spans, *other.spans))
     agreed = not (details.missing or details.clash)  # then its figures count like words
     figures = sum(a.unit is not None for a in fact.amounts) if agreed else 0
     share = (len(hits) + figures) / (len(slots) + figures)
-    if next(iter(contexts.values())).other_person and _OTHERS.isdisjoint(fact.document.words):
-        return Statement(Said.OTHER, spans, "of someone else", sure=False)
-    # a side or a test result that the sentence gives otherwise: "right fistula", "HIV is positive"
-    for slot in slots if len(hits) * 2 >= len(slots) - 1 else ():
-        group = slot.concept.group if slot.concept is not None and slot not in hits else ""
-        if group in ("side", "test result"):
-            others = term_index(document).between(QUALIFIER, row.start, row.stop)
-            others = [term for term in others if term.concept.group == group and not term.weak]
-            if others and all(term.concept is not slot.concept for term in others):
-                reason, place = f"{others[0].concept.name} instead of {slot.text}", (others[0].first, others[0].last)
-                return Statement(Said.CLASH, (*spans, place), reason, "other-qualifier", sure=False)
     turned = [context.negated != slot.denied and not fact.result for slot, context in contexts.items()]
     if share == 1 and any(turned):
         return Statement(Said.DENIED, spans, "denied", "denied-words", sure=all(turned) and not fact.core.denied)
@@ -92,6 +80,35 @@ def _sentence(fact: Fact, document: Document, slots: list[Slot], start: int) -> 
         return Statement(Said.DOUBT if doubtful else Said.PLAIN, spans)
     said = Said.PART if share >= _MOST_WORDS else Said.TRACE
     return Statement(said, spans, "missing: " + ", ".join(missing), "fragments", sure=not any(turned))
+
+
+def _hits(document: Document, slots: list[Slot], start: int) -> dict[Slot, Span]:
+    """Where a sentence names the slots of a fact; of a long fact, some of them may stand beside it."""
+    row = range(*document.row_span(start))
+    hits: dict[Slot, Span] = {}
+    for slot in slots:
+        places = places_of(document, slot)
+        close = [span for span in places if span[0] in row]
+        if not close and len(slots) > 2:
+            close = [span for span in places if near(document, start, span[0])]
+        if close:
+            meant = (span for span in close if context_at(document, *span).negated == slot.denied)
+            hits[slot] = next(meant, close[0])
+    return hits
+
+
+def _other_quality(document: Document, unsaid: list[Slot], start: int) -> Statement | None:
+    """A side or a test result that a sentence gives otherwise: "right fistula", "HIV is positive"."""
+    qualities = term_index(document).between(QUALIFIER, *document.row_span(start))
+    for slot in unsaid:
+        if slot.concept is None or slot.concept.group not in ("side", "test result"):
+            continue
+        others = [term for term in qualities if term.concept.group == slot.concept.group and not term.weak]
+        if others and all(term.concept is not slot.concept for term in others):
+            reason = f"{others[0].concept.name} instead of {slot.text}"
+            place = (others[0].first, others[0].last)
+            return Statement(Said.CLASH, (place,), reason, "other-qualifier", sure=False)
+    return None
 
 
 # ---- a fact whose core has a name
@@ -132,7 +149,8 @@ def _named(fact: Fact, document: Document, span: Span) -> Statement:
 
 def _is_exact(fact: Fact, index: TermIndex, span: Span) -> bool:
     """Whether the very name of the core stands there, and not that of something narrower."""
-    return any(t.first <= span[1] and span[0] <= t.last for i in fact.core.ids for t in index.exact.get(i, ()))
+    exact = chain.from_iterable(index.exact.get(name, ()) for name in fact.core.ids)
+    return any(term.first <= span[1] and span[0] <= term.last for term in exact)
 
 
 def _denies_less(fact: Fact, document: Document, span: Span) -> bool:
@@ -141,9 +159,11 @@ def _denies_less(fact: Fact, document: Document, span: Span) -> bool:
     "No black stools" denies less than "no bleeding", "no bleed at present" not the one of last year, and "no seizures
     since the winter" says that there was one before.
     """
-    index, said = term_index(document), document.words[slice(*document.clause_span(span[0]))]
+    index = term_index(document)
+    said = document.words[slice(*document.clause_span(span[0]))]
     for_now = bool(fact.dates or fact.details) and not _FOR_NOW.isdisjoint(said)
-    narrower = any(span[0] <= t.first <= span[1] for i in fact.core.ids for t in index.within(i))
+    within = chain.from_iterable(map(index.within, fact.core.ids))
+    narrower = any(span[0] <= term.first <= span[1] for term in within)
     since = "since" in document.words[span[1] + 1 : span[1] + 3]
     return denies_another(document, span) or for_now or since or (narrower and not _is_exact(fact, index, span))
 
@@ -160,9 +180,11 @@ def _excluded(fact: Fact, document: Document) -> Iterator[Statement]:
 
 def _general(fact: Fact, document: Document) -> Iterator[Statement]:
     """Only a broader name stands there; the qualifiers of the special one may stand beside it."""
-    concept, exact = fact.core.concept, term_index(document).exact
+    concept = fact.core.concept
+    exact = term_index(document).exact
     inner = {slot.text for slot in fact.inner}
-    for term in (term for above in sorted(concept.ancestors if concept else ()) for term in exact.get(above, ())):
+    broader = sorted(concept.ancestors) if concept is not None else []
+    for term in chain.from_iterable(exact.get(name, ()) for name in broader):
         span = (term.first, term.last)
         said = _meant(fact.core, context_at(document, *span), past=fact.past)
         if said == Said.DENIED and not term.weak:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
+from itertools import chain
 from typing import Self, TypeVar
 
 from pytest_clinical_drift.evidence.facts.fact import Fact, Slot, content_of
@@ -34,8 +35,14 @@ _LIGHT = word_set("facts", "light_before_a_name")
 class Said(StrEnum):
     """What a statement says, strongest first."""
 
-    PLAIN, CLASH, DENIED, PART = "plain", "clash", "denied", "part"
-    VAGUE, TRACE, OTHER, DOUBT = "vague", "trace", "other", "doubt"
+    PLAIN = "plain"
+    CLASH = "clash"
+    DENIED = "denied"
+    PART = "part"
+    VAGUE = "vague"
+    TRACE = "trace"
+    OTHER = "other"
+    DOUBT = "doubt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +69,9 @@ def stated_with(spans: tuple[Span, ...], missing: Sequence[str]) -> Statement:
 def places_of(document: Document, slot: Slot) -> list[Span]:
     """Wherever a slot is named, itself or by something narrower, in order."""
     index = term_index(document)
-    spans = {
-        (term.first, term.last)
-        for concept_id in slot.ids
-        for term in (*index.exact.get(concept_id, ()), *index.within(concept_id))
-    }
+    spans: set[Span] = set()
+    for name in slot.ids:
+        spans.update((term.first, term.last) for term in (*index.exact.get(name, ()), *index.within(name)))
     if slot.concept is None:
         spans.update(together(document, slot.stems))
     elif not spans:
@@ -78,7 +83,8 @@ def scattered(document: Document, slot: Slot) -> list[Span]:
     """Places where the words of one of a condition's names stand close together, in any order."""
     if slot.concept is None or slot.concept.kind != CONDITION:
         return []
-    return [span for wording in (slot.stems, *_wordings(slot.concept)) for span in together(document, wording)]
+    wordings = (slot.stems, *_wordings(slot.concept))
+    return list(chain.from_iterable(together(document, wording) for wording in wordings))
 
 
 @lru_cache(maxsize=4096)
@@ -155,10 +161,14 @@ class Details:
     """Compares the details of a fact with the surroundings of one mention of its core."""
 
     def __init__(self, document: Document, fact: Fact, anchor: Span) -> None:
-        self.document, self.fact, self.anchor = document, fact, anchor
+        self.document = document
+        self.fact = fact
+        self.anchor = anchor
         self.row = range(*document.row_span(anchor[0]))
         self.missing: list[str] = []
-        self.clash, self.rule, self.sure = "", "", True
+        self.clash = ""
+        self.rule = ""
+        self.sure = True
         self.spans: list[Span] = [anchor]
 
     def compare(self) -> Self:
@@ -198,7 +208,8 @@ class Details:
             self.spans.append(agreeing[0])
         elif against:
             place, self.clash = against[0]
-            self.rule, self.sure = rule, sure
+            self.rule = rule
+            self.sure = sure
             self.spans.append(place)
         else:
             self.missing.append(name)
@@ -211,14 +222,16 @@ class Details:
         self._note("date", agreeing, against, "other-date", sure=False)
 
     def _slot(self, slot: Slot) -> None:
-        named, document = slot.concept, self.document
+        named = slot.concept
+        document = self.document
         place = stated(document, slot, self.anchor[0])
         if place is None and named is not None:
             place = stated(document, slot)  # what has a name of its own may stand elsewhere
         places = [p for p in places_of(document, slot) if named is not None or p[0] in self.row]
         if not places and named is not None and not slot.denied:  # "no retinopathy" denies the background one
             exact = term_index(document).exact
-            places = [(t.first, t.last) for above in sorted(named.ancestors) for t in exact.get(above, ())]
+            broader = chain.from_iterable(exact.get(name, ()) for name in sorted(named.ancestors))
+            places = [(term.first, term.last) for term in broader]
         said = f"{slot.text}: " + ("stated, though the fact denies it" if slot.denied else "denied")
         contexts = [(p, context_at(document, *p)) for p in places if place is None]
         against = [(p, said) for p, context in contexts if (context.affirmed if slot.denied else context.denied)]
@@ -232,7 +245,7 @@ class Details:
         for term in terms:
             behind = term.first > self.anchor[1]
             low, high = (self.anchor[1] + 1, term.first) if behind else (term.last + 1, self.anchor[0])
-            parted = any(mark in gap for gap in self.document.gaps[low : high + 1] for mark in ";,.")
+            parted = not {";", ",", "."}.isdisjoint("".join(self.document.gaps[low : high + 1]))
             if term.first in self.row and high - low <= _BESIDE and not parted:
                 against.append(((term.first, term.last), f"{term.concept.name} instead of {slot.text}"))
         self._note(slot.text, [(t.first, t.last) for t in agreeing], against, "other-qualifier")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 
 from pytest_clinical_drift.evidence.mentions.cues import HISTORICAL, HYPOTHETICAL, NEGATED, OTHER_PERSON, cue_table
 from pytest_clinical_drift.evidence.mentions.scopes import scopes_over
@@ -67,22 +68,25 @@ _recent = lru_cache(maxsize=16)(read)
 @once
 def context_at(document: Document, first: int, last: int) -> MentionContext:
     """Context of the mention from token `first` to token `last`, both included."""
-    words, gaps = document.words, document.gaps
+    words = document.words
+    gaps = document.gaps
     hits = [
         (scope.role, "?" if scope.cue_first < 0 else document.quote(scope.cue_first, scope.cue_last))
         for scope in scopes_over(document, first, last)
     ]
     item = gaps[first][:1] in _BEFORE_AN_ITEM  # "Denies: tremor, rigidity" denies what it lists
-    labels = [(role, label) for label in document.labels_of(first) if (role := _role_of(label))]
-    cues = (*hits, *(found for found in labels if item or found[0] != NEGATED))
+    labels = [(_role_of(label), label) for label in document.labels_of(first)]
+    cues = (*hits, *(found for found in labels if found[0] and (item or found[0] != NEGATED)))
     roles = {role for role, _ in cues}
     negated = NEGATED in roles
     following = words[last + 1] if last + 1 < len(words) and gaps[last + 1] in ("", "-") else ""
     is_open = following in _UNSTATED or _left_open(document, last)
     if negated and first > 1 and words[first - 2] == "no" and words[first - 1] in ("other", "further", "additional"):
-        negated, is_open = False, True  # "no other contraception" says nothing about the one named before
+        # "no other contraception" says nothing about the one named before
+        negated = False
+        is_open = True
     past = [quote.lower() for role, quote in cues if role == HISTORICAL]
-    ended = any(root in quote for quote in past for root in _ENDINGS)
+    ended = any(root in quote for quote, root in product(past, _ENDINGS))
     return MentionContext(
         negated, HYPOTHETICAL in roles, HISTORICAL in roles, OTHER_PERSON in roles, cues, ended, is_open
     )
@@ -91,7 +95,8 @@ def context_at(document: Document, first: int, last: int) -> MentionContext:
 @lru_cache(maxsize=1024)
 def _role_of(label: str) -> str:
     """The role that a label gives what stands below it, or ""."""
-    table, last = cue_table(), label.rpartition(" ")[2]
+    table = cue_table()
+    last = label.rpartition(" ")[2]
     kin = last in table.kin and (last == "partner" or last not in table.offspring)
     return table.labels.get(label) or (OTHER_PERSON if kin and label.count(" ") < 3 else "")
 

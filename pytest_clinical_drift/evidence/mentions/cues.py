@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pytest_clinical_drift.evidence.reading.text import Document, tokenise
 from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary
 
-NEGATED, HYPOTHETICAL, HISTORICAL, OTHER_PERSON = "negated", "hypothetical", "historical", "other_person"
+NEGATED = "negated"
+HYPOTHETICAL = "hypothetical"
+HISTORICAL = "historical"
+OTHER_PERSON = "other_person"
 
 #: Gaps across which a cue acts on what follows it.
 _OPEN_GAPS = frozenset({"", "-", "/", ":", "(", "'s", "'"})
 #: A verb form after these is not a finite verb: "not found to have X", "denies having had X".
 _INFINITIVE = frozenset({"to", "having", "of"})
+#: Marks in a gap at which a list ends.
+_ENDING_GAPS = frozenset(";–:\n")
 #: Longest reach in tokens; keeps a text of nothing but cues linear.
 LIMIT = 60
 
@@ -34,8 +39,12 @@ class CueTable:
         self.definite: frozenset[str] = self.definite | self.possessives
         closed = self.prepositions | self.conjunctions | self.end_words | self.finite | self.adverbs
         self.no_objects: frozenset[str] = closed | self.answer_tails
-        self.labels = {label: role for role, labels in data["labels"].items() for label in map(str, labels)}
-        self.answers = {tokenise(str(answer)): role for role, answers in data["answers"].items() for answer in answers}
+        self.labels: dict[str, str] = {}
+        for role, labels in data["labels"].items():
+            self.labels.update((str(label), role) for label in labels)
+        self.answers: dict[tuple[str, ...], str] = {}
+        for role, answers in data["answers"].items():
+            self.answers.update((tokenise(str(answer)), role) for answer in answers)
         self.answer_heads = frozenset(answer[0] for answer in self.answers if answer)
 
 
@@ -59,12 +68,17 @@ class Reach:
     """How far the cues of one document reach."""
 
     def __init__(self, document: Document) -> None:
-        self._document, self._table = document, cue_table()
-        self._words, self._gaps = document.words, document.gaps
+        self._document = document
+        self._table = cue_table()
+        self._words = document.words
+        self._gaps = document.gaps
 
     def forward(self, after: int, reach: str) -> tuple[int, int] | None:
         """Tokens from `after` on that a cue ending before it affects, or None."""
-        document, table, words, gaps = self._document, self._table, self._words, self._gaps
+        document = self._document
+        table = self._table
+        words = self._words
+        gaps = self._gaps
         if after >= len(words) or document.sentences[after] != document.sentences[after - 1]:
             return None
         if gaps[after].strip('"') not in _OPEN_GAPS and (reach, gaps[after]) != ("sentence", ","):
@@ -81,37 +95,48 @@ class Reach:
 
     def _list_stop(self, after: int, stop: int, reach: str) -> int:
         """One past the last token of the noun phrases that a cue before `after` affects."""
-        words, gaps, table = self._words, self._gaps, self._table
         depth = 0
         joint = -1  # where the current member of the list began: its comma or conjunction
         for index in range(after, stop):
-            word, gap = words[index], gaps[index]
+            gap = self._gaps[index]
             if gap and index > after:
                 depth += gap.count("(") - gap.count(")")
-                if depth < 0 or any(mark in gap for mark in ";–:\n"):
+                if depth < 0 or not _ENDING_GAPS.isdisjoint(gap):
                     return index
                 if "," in gap and depth == 0:
                     if reach == "phrase" or self._opens_statement(index, stop):
                         return index
                     joint = index
-            if word in table.end_words or (word == "other" and words[index + 1 : index + 2] == ["than"]):
+            word = self._words[index]
+            if word in self._table.end_words or (word == "other" and self._words[index + 1 : index + 2] == ["than"]):
                 return index
-            if word in table.conjunctions:
-                if (reach == "phrase" and word != "or") or self._opens_statement(index + 1, stop):
-                    return index
-                joint = index if depth == 0 else joint
-            elif word in table.finite and index > after and words[index - 1] not in _INFINITIVE:
-                # "no murmurs, lungs are clear": the last member is a subject of its own
-                return joint if joint > after and words[joint] not in ("or", "nor") else index
-            elif self._absorbs(index, stop):
-                return index + 1
-            elif word in table.prepositions and index > after and self._leads_away(index, stop, reach):
+            if word not in self._table.conjunctions:
+                end = self._end_at(index, after, stop, reach, joint)
+                if end is not None:
+                    return end
+            elif (reach == "phrase" and word != "or") or self._opens_statement(index + 1, stop):
                 return index
+            elif depth == 0:
+                joint = index
         return stop
+
+    def _end_at(self, index: int, after: int, stop: int, reach: str, joint: int) -> int | None:
+        """Where a list ends by what one of its words is; None where it goes on."""
+        words = self._words
+        table = self._table
+        inside = index > after
+        if inside and words[index] in table.finite and words[index - 1] not in _INFINITIVE:
+            # "no murmurs, lungs are clear": the last member is a subject of its own
+            return joint if joint > after and words[joint] not in ("or", "nor") else index
+        if self._absorbs(index, stop):
+            return index + 1
+        away = inside and words[index] in table.prepositions and self._leads_away(index, stop, reach)
+        return index if away else None
 
     def _opens_statement(self, index: int, stop: int) -> bool:
         """Whether what follows a comma or conjunction is a new statement and not one more member of the list."""
-        words, table = self._words, self._table
+        words = self._words
+        table = self._table
         if index < stop and words[index] in table.conjunctions and words[index] != "as":
             index += 1
         if index >= stop:
@@ -122,7 +147,9 @@ class Reach:
 
     def _absorbs(self, index: int, stop: int) -> bool:
         """ "no change to X", "denies missing any X": the negation ends with this word."""
-        words, table, following = self._words, self._table, index + 1
+        words = self._words
+        table = self._table
+        following = index + 1
         if following >= stop or self._gaps[following] != "":
             return False
         if words[index] in table.absorbing_verbs:
@@ -132,7 +159,8 @@ class Reach:
 
     def _leads_away(self, index: int, stop: int, reach: str) -> bool:
         """Whether a preposition leads to something that is there: "no tablets for depression", "on her warfarin"."""
-        words, table = self._words, self._table
+        words = self._words
+        table = self._table
         if reach in ("object", "source"):
             return words[index - 1] not in table.transparent
         if words[index] == "for" and words[index - 1] in table.treatments:
@@ -143,7 +171,10 @@ class Reach:
 
     def backward(self, before: int, reach: str) -> tuple[int, int] | None:
         """Tokens up to `before` that a cue beginning right after it affects, or None."""
-        document, table, words, gaps = self._document, self._table, self._words, self._gaps
+        document = self._document
+        table = self._table
+        words = self._words
+        gaps = self._gaps
         if before < 0 or document.sentences[before] != document.sentences[before + 1]:
             return None
         start = max(document.sentence_span(before)[0], before + 1 - (2 if reach == "near" else LIMIT))

@@ -138,9 +138,11 @@ def _current_amounts(document: Document, mention: Term, own: list[Amount], end: 
 
 def _holds(document: Document, mention: Term, amount: Amount, boundary: int, following: int) -> bool:
     """Whether an amount holds now; the amounts before and behind it end at `boundary` and begin at `following`."""
-    words, gaps = document.words, document.gaps
+    words = document.words
+    gaps = document.gaps
     clause_first, clause_stop = document.clause_span(amount.first)
-    clause_first, clause_stop = max(clause_first, amount.first - _REACH), min(clause_stop, amount.last + _REACH)
+    clause_first = max(clause_first, amount.first - _REACH)
+    clause_stop = min(clause_stop, amount.last + _REACH)
     before = words[amount.first - 1] if amount.first > 0 else ""
     after = amount.last + 1
     arrow = words[after : after + 1] in (["→"], ["⇒"], ["➡"]) and not gaps[after].strip("(-")  # "50 → 100 mg"
@@ -180,7 +182,7 @@ def _is_dose(document: Document, mention: Term, amount: Amount) -> bool:
 def _stands_with_its_own(document: Document, rate: Frequency, mention: Term, own: list[Amount]) -> bool:
     """Whether nothing but light words stands between a frequency and the name or the amount that it follows."""
     before = max([mention.last, *(a.last for a in own if a.last < rate.first)])
-    parted = any(mark in gap for gap in document.gaps[before + 1 : rate.first + 1] for mark in ";–")
+    parted = not {";", "–"}.isdisjoint("".join(document.gaps[before + 1 : rate.first + 1]))
     light = all(word in _LIGHT or word[:1].isdigit() for word in document.words[before + 1 : rate.first])
     return rate.first < mention.first or (light and not parted)
 
@@ -217,12 +219,14 @@ def compare(wanted: Regimen, stated: Regimen, missing: list[str]) -> str:
 
 
 def _compare_strength(wanted: Regimen, stated: Regimen, missing: list[str]) -> str:
-    goal, doses = wanted.strengths[0], stated.strengths
+    goal = wanted.strengths[0]
+    doses = stated.strengths
     if not doses:
         missing.append("dose")
         return _compare_rate(wanted, stated, missing) if stated.times else ""
     matching = [dose for dose in doses if same_amount(goal, dose)]
-    rate, times = wanted.per_day, stated.per_day
+    rate = wanted.per_day
+    times = stated.per_day
     daily = [d for d in doses if d.dimension == goal.dimension and same(d.base * (times or 1), goal.base * (rate or 1))]
     if matching:
         divided = rate == 1 and any(dose not in matching for dose in daily)  # "100 mg three times a day (300 mg daily)"

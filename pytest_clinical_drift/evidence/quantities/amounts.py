@@ -44,19 +44,24 @@ class Amount:
 
 def _number_at(document: Document, index: int) -> tuple[float, int]:
     """The number that starts at a token, in figures or words ("four hundred and twenty"), and its last token."""
-    words, gaps = document.words, document.gaps
+    words = document.words
+    gaps = document.gaps
     if document.kinds[index] == NUMBER:
         figure = float(words[index][:40])
         scaled = index + 1 < len(words) and words[index + 1] in _SCALES and not gaps[index + 1]
         return (figure * _SCALES[words[index + 1]], index + 1) if scaled else (figure, index)
-    value, last, position = 0.0, index, index
+    value = 0.0
+    last = index
+    position = index
     open_to_more = True
     while position < len(words) and (position == index or gaps[position] in ("", "-")):
         word = words[position]
         if word in _SCALES:
-            value, open_to_more = (value or 1.0) * _SCALES[word], True
+            value = (value or 1.0) * _SCALES[word]
+            open_to_more = True
         elif word in _NUMBER_WORDS and open_to_more:
-            value, open_to_more = value + _NUMBER_WORDS[word], word in _TENS
+            value = value + _NUMBER_WORDS[word]
+            open_to_more = word in _TENS
         elif word != "and" or words[position - 1] not in _SCALES or last != position - 1:
             break
         last = position if word != "and" else last
@@ -97,8 +102,11 @@ def _is_multiple(document: Document, count: Amount, each: Amount) -> bool:
 
 def _amount(document: Document, index: int) -> Amount:
     value, last = _number_at(document, index)
-    kinds, gaps, sentences = document.kinds, document.gaps, document.sentences
-    after, total = last + 1, len(document)
+    kinds = document.kinds
+    gaps = document.gaps
+    sentences = document.sentences
+    after = last + 1
+    total = len(document)
     # A range "10-15 mg"; "from 50 to 100 mg" is a change and is left to the reader of regimens.
     if after < total and gaps[after] in ("-", "–") and kinds[after] == kinds[last] == NUMBER:
         upper, upper_last = _number_at(document, after)

@@ -7,8 +7,10 @@ from typing import NamedTuple
 from pytest_clinical_drift.evidence.reading.text import DATE, NUMBER, RATIO, Document, once
 from pytest_clinical_drift.evidence.reading.tokens import date_parts
 
-_NAMES = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november")
-_MONTHS = {key: n for n, name in enumerate((*_NAMES, "december"), 1) for key in (name, name[:3])} | {"sept": 9}
+_HALF = ("january", "february", "march", "april", "may", "june")
+_OTHER_HALF = ("july", "august", "september", "october", "november", "december")
+_IN_FULL = {name: number for number, name in enumerate((*_HALF, *_OTHER_HALF), 1)}
+_MONTHS = {**_IN_FULL, **{name[:3]: number for name, number in _IN_FULL.items()}, "sept": 9}
 
 
 class Date(NamedTuple):
@@ -40,7 +42,8 @@ def dates(document: Document) -> list[Date]:
 
 
 def _at(document: Document, index: int) -> Date | None:
-    word, kind = document.words[index], document.kinds[index]
+    word = document.words[index]
+    kind = document.kinds[index]
     if kind == DATE:
         parts = date_parts(word)
         return Date(*parts, index, index) if parts else None
@@ -74,15 +77,17 @@ def _day(word: str) -> int | None:
 
 def _around_month(document: Document, index: int) -> Date:
     """The month at a token, with the day on either side of it and the year behind."""
-    words, gaps = document.words, document.gaps
+    words = document.words
+    gaps = document.gaps
     first = last = index
     before = index - 2 if words[max(0, index - 1) : index] == ["of"] else index - 1
     beside = before >= 0 and gaps[index] in ("", "-") and document.sentences[before] == document.sentences[index]
     day = _day(words[before]) if beside else None
     if day is not None:
         first = before
-    elif index + 1 < len(words) and gaps[index + 1] in ("", "-") and (day := _day(words[index + 1])):
-        last = index + 1
+    elif index + 1 < len(words) and gaps[index + 1] in ("", "-"):
+        day = _day(words[index + 1])
+        last = index if day is None else index + 1
     following = last + 1
     year = _year(words[following]) if following < len(words) and gaps[following] in ("", ",", "-", "'") else None
     return Date(year, _MONTHS[words[index]], day, first, last if year is None else following)

@@ -1,6 +1,7 @@
 """How often something is taken: "b.d.", "every 28 days", "morning and evening", "in three divided doses"."""
 
 from dataclasses import dataclass
+from itertools import chain, product
 from operator import attrgetter
 
 from pytest_clinical_drift.evidence.quantities.amounts import Amount, amounts
@@ -15,7 +16,7 @@ _PER_DAY = {
     24.0: ("hour", "hours", "h", "hr", "hrs", "hourly"),
     1 / 365.25: ("year", "years", "yearly"),
 }
-_PERIODS = {word: rate for rate, words in _PER_DAY.items() for word in words}
+_PERIODS = dict(chain.from_iterable(product(words, (rate,)) for rate, words in _PER_DAY.items()))
 # "for a week", "within a day" are stretches of time, not frequencies.
 _LASTING = word_set("quantities", "lasting")
 # "three nights a week" counts nights as "three times a week" counts times.
@@ -39,7 +40,8 @@ class Frequency:
 
 @once
 def frequencies(document: Document) -> list[Frequency]:
-    numbers, words = amounts(document), document.words
+    numbers = amounts(document)
+    words = document.words
     after_amount = {amount.last + 1 for amount in numbers}
     by_token: dict[int, Frequency] = {}
     for concept, first, last, weak in term_index(document).by_kind.get(FREQUENCY, ()):
@@ -75,7 +77,9 @@ def _goes_on_with_day(document: Document, first: int, frequencies_: dict[int, Fr
 
 def _by_rule(document: Document, amount: Amount) -> Frequency | None:
     """ "50 mg/day", "3 times a day", "every 5 hours", "40 mg ×3 daily"."""
-    words, first, after = document.words, amount.first, amount.last + 1
+    words = document.words
+    first = amount.first
+    after = amount.last + 1
     before = words[first - 1] if first else ""
     gap = document.gaps[after] if after < len(words) else ""
     ahead = words[after : after + 3]
@@ -90,7 +94,8 @@ def _by_rule(document: Document, amount: Amount) -> Frequency | None:
     if ahead[:2] == ["a", "day"] and words[first] not in ("once", "twice"):
         return Frequency(amount.value, "", first, after + 1)  # "five a day"
     if before in ("x", "×"):
-        first, ahead = first - 1, [before, *ahead]
+        first = first - 1
+        ahead = [before, *ahead]
         after -= 1
     if ahead[:1] and ahead[0] in _OCCASIONS:
         place = 2 if len(ahead) > 2 and ahead[1] in _EACH else 1

@@ -47,12 +47,14 @@ class Document:
 
     def sentence_span(self, index: int) -> tuple[int, int]:
         """First token and one past the last token of the sentence a token stands in."""
-        starts, number = self.sentence_starts, self.sentences[index]
+        starts = self.sentence_starts
+        number = self.sentences[index]
         return starts[number], starts[number + 1] if number + 1 < len(starts) else len(self.words)
 
     def clause_span(self, index: int) -> tuple[int, int]:
         """The same of the clause."""
-        starts, number = self.clause_starts, self.clauses[index]
+        starts = self.clause_starts
+        number = self.clauses[index]
         return starts[number], starts[number + 1] if number + 1 < len(starts) else len(self.words)
 
     def row_span(self, index: int) -> tuple[int, int]:
@@ -90,20 +92,18 @@ def once(find: Callable[Concatenate[Document, P], T]) -> Callable[Concatenate[Do
 
 
 # A full stop after these never ends a sentence …
-_TITLES = frozenset(
-    ("dr", "mr", "mrs", "ms", "prof", "st", "vs", "eg", "ie", "approx", "fig", "dept", "ref", "resp", "incl", "esp")
-)  # fmt: skip
+_PERSONS = ("dr", "mr", "mrs", "ms", "prof", "st")
+_TITLES = frozenset((*_PERSONS, "vs", "eg", "ie", "approx", "fig", "dept", "ref", "resp", "incl", "esp"))
 # … and after these only when a capital or a digit follows.
-_SHORT = frozenset(
-    (
-        "bd", "od", "tds", "qds", "tid", "bid", "qid", "prn", "po", "iv", "im", "sc", "mg", "mcg", "ml", "kg", "hr",
-        "hrs", "wk", "wks", "yr", "yrs", "mo", "min", "mins", "am", "pm", "etc", "pt", "pts", "hx", "dx", "rx", "tx",
-        "sx", "tab", "tabs", "cap", "caps", "inj", "no", "abd", "ext", "neg", "pos", "temp", "ca", "freq", "max",
-        "avg", "est", "diff", "occ", "hosp", "adm", "disch", "prev", "hist", "gen", "mod", "sev", "bilat", "lat",
-        "med", "meds", "req", "susp", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov",
-        "dec", "mon", "tue", "wed", "thu", "fri", "sat", "sun",
-    )
-)  # fmt: skip
+_DOSING = ("bd", "od", "tds", "qds", "tid", "bid", "qid", "prn", "po", "iv", "im", "sc", "inj")
+_PIECES = ("tab", "tabs", "cap", "caps")
+_UNITS = ("mg", "mcg", "ml", "kg", "hr", "hrs", "wk", "wks", "yr", "yrs", "mo", "min", "mins", "am", "pm")
+_NOTES = ("pt", "pts", "hx", "dx", "rx", "tx", "sx", "ca", "adm", "disch", "prev", "hist", "hosp", "med", "meds", "req")
+_QUALITIES = ("abd", "ext", "neg", "pos", "temp", "freq", "max", "avg", "est", "diff", "occ", "gen", "mod", "sev")
+_OTHERS = ("etc", "no", "bilat", "lat", "susp")
+_MONTHS = ("jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec")
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_SHORT = frozenset((*_DOSING, *_PIECES, *_UNITS, *_NOTES, *_QUALITIES, *_OTHERS, *_MONTHS, *_DAYS))
 _ADVERSATIVE = frozenset(
     ("but", "however", "although", "though", "whereas", "yet", "nevertheless", "nonetheless", "except")
 )
@@ -118,9 +118,12 @@ def place(document: Document, text: str, segment: Segment) -> None:
     labelled = False  # a sentence has one label at most
     inline = False  # inside the value of a mid-line label, which holds for its sentence only
     for token in cut(text, segment.start, segment.end):
-        index, gap, effect = len(words), token.gap, token.effect
+        index = len(words)
+        gap = token.gap
+        effect = token.effect
         if index == first:
-            gap, effect = ":" if segment.continues else "\n", 0
+            gap = ":" if segment.continues else "\n"
+            effect = 0
             _begin(document, index, sentence=not (segment.continues and document.sentence_starts))
             _open_segment(document, index, segment.kind, segment.labels)
         words.append(token.word)
@@ -139,14 +142,16 @@ def place(document: Document, text: str, segment: Segment) -> None:
             if label_from != start:
                 _begin(document, label_from)
                 start = label_from
-            inline, labelled = label_from > first, True
+            inline = label_from > first
+            labelled = True
             _open_segment(document, label_from, LABEL, segment.labels)
             _open_segment(document, index, segment.kind, (" ".join(words[label_from:index]), *segment.labels))
             _begin(document, index, sentence=False)
         elif effect & (CLAUSE | COLON):
             _begin(document, index, sentence=False)
             if ";" in gap:
-                label_from, labelled = index, False
+                label_from = index
+                labelled = False
         elif token.word in _ADVERSATIVE:
             _begin(document, index, sentence=False)
     document.lines += [segment.line] * (len(words) - first)
@@ -162,7 +167,11 @@ def number(document: Document) -> None:
 
 
 def _numbers(starts: list[int], total: int) -> list[int]:
-    return [unit for unit, (first, stop) in enumerate(pairwise((*starts, total))) for _ in range(first, stop)]
+    """The number of its stretch for each token, by the first tokens of the stretches."""
+    numbers: list[int] = []
+    for unit, (first, stop) in enumerate(pairwise((*starts, total))):
+        numbers += [unit] * (stop - first)
+    return numbers
 
 
 def _begin(document: Document, index: int, *, sentence: bool = True) -> None:
@@ -174,7 +183,8 @@ def _begin(document: Document, index: int, *, sentence: bool = True) -> None:
 
 def _open_segment(document: Document, first: int, kind: int, labels: tuple[str, ...]) -> None:
     if document.segment_starts[-1:] == [first]:
-        document.segment_kinds[-1], document.segment_labels[-1] = kind, labels
+        document.segment_kinds[-1] = kind
+        document.segment_labels[-1] = labels
         return
     document.segment_starts.append(first)
     document.segment_kinds.append(kind)

@@ -13,7 +13,8 @@ from typing import NamedTuple
 # What a segment is.
 PROSE, HEADING, LABEL, CELL = range(4)
 # Levels of headings, behind those of "#" to "######".
-_BOLD_LINE, _SECTION = 7, 8
+_BOLD_LINE = 7
+_SECTION = 8
 
 _SPACES = " \t\r\f\v\u00a0\u2009\u202f"
 _MARKER = re.compile(
@@ -64,7 +65,8 @@ class LayoutReader:
     def segments(self) -> Iterator[Segment]:
         start = 0
         for number, raw_line in enumerate(self._lines):
-            if line := raw_line.rstrip():
+            line = raw_line.rstrip()
+            if line:
                 yield from self._line(start, line, number)
             else:
                 self._header = self._last_row = []
@@ -78,7 +80,8 @@ class LayoutReader:
     def _open(self, level: int, title: str, indent: int = -1) -> None:
         """A heading, or a "Label:" alone on its line, ends those of its level and below."""
         self._headings = [*(above for above in self._headings if above[0] < level), (level, title)]
-        self._indent, self._blank = indent, False
+        self._indent = indent
+        self._blank = False
 
     def _close_section(self, indent: int) -> None:
         """A "Label:" line holds for deeper bullets, and for plain lines until a blank one."""
@@ -96,14 +99,16 @@ class LayoutReader:
         self._header = self._last_row = []
         if stripped.startswith(("```", "~~~")) or not stripped:
             return
-        begin, end = start + len(line) - len(content), start + len(line)
+        begin = start + len(line) - len(content)
+        end = start + len(line)
         if hashes:
             self._open(len(hashes), plain(stripped))
             yield Segment(begin, end, HEADING, self._outer()[1:], number)
             return
         indent = len(line) - len(content) if bullet else -1
         self._close_section(indent)
-        if bold := _BOLD.match(content):
+        bold = _BOLD.match(content)
+        if bold is not None:
             yield from self._bold(begin, end, content, bold, number, indent)
         elif content.endswith(":") and len(content) <= 80:
             yield Segment(begin, end, HEADING, self._outer(), number)
@@ -115,7 +120,8 @@ class LayoutReader:
         self, begin: int, end: int, content: str, bold: re.Match[str], number: int, indent: int
     ) -> Iterator[Segment]:
         """A line that opens with bold words: a heading when nothing follows, a label when they are few."""
-        inside, after = (bold[1] or bold[2]).rstrip(), content[bold.end() :].lstrip(_SPACES)
+        inside = (bold[1] or bold[2]).rstrip()
+        after = content[bold.end() :].lstrip(_SPACES)
         title = plain(inside)
         set_off = inside.endswith((*_SET_OFF, ".")) or after.startswith((*_SET_OFF, "|", "="))
         if indent < 0:
@@ -134,12 +140,14 @@ class LayoutReader:
     def _row(self, start: int, line: str, number: int) -> Iterator[Segment]:
         """The cells of a table row; none for the rule under its header."""
         if _is_rule(line):
-            self._header, self._last_row = self._last_row, self._last_row or [""]
+            self._header = self._last_row
+            self._last_row = self._last_row or [""]
             return
         pieces = line.split("|" if "|" in line else "\t")
         begins = list(accumulate((len(piece) + 1 for piece in pieces), initial=start))
         if not pieces[0].strip():
-            pieces, begins = pieces[1:], begins[1:]
+            pieces = pieces[1:]
+            begins = begins[1:]
         texts = [plain(piece) for piece in pieces]
         outer = self._outer()
         is_header = not self._last_row and _is_rule("".join(self._lines[number + 1 : number + 2]))

@@ -33,7 +33,11 @@ WORD, NUMBER, RATIO, DATE, TIME, SYMBOL = range(6)
 COMPOUND = -1
 
 # What a gap does, as bits.
-DOT, STOP, TIGHT_DOT, CLAUSE, COLON = 1, 2, 4, 8, 16
+DOT = 1
+STOP = 2
+TIGHT_DOT = 4
+CLAUSE = 8
+COLON = 16
 
 _FRACTIONS = "½¼¾⅓⅔⅛⅜⅝⅞⅕⅖⅗⅘⅙⅚"
 # Group 2 is the token. Marks that open none are taken together with the token after them, which spares the engine
@@ -55,10 +59,8 @@ TOKEN = re.compile(
 )
 
 _CONTRACTED = {"can't": "can", "won't": "will", "shan't": "shall", "ain't": "is"}
-CONTRACTED = {
-    "cannot": 3, "cant": 3, "didnt": 3, "doesnt": 4, "dont": 2, "isnt": 2, "wasnt": 3, "hasnt": 3,
-    "hadnt": 3, "havent": 4, "arent": 3, "werent": 4, "wont": 2, "couldnt": 5, "wouldnt": 5,
-}  # fmt: skip
+_STEMS = ["did", "does", "is", "was", "has", "had", "have", "are", "were", "could", "would"]
+CONTRACTED = {"cannot": 3, "cant": 3, "dont": 2, "wont": 2, **{f"{verb}nt": len(verb) for verb in _STEMS}}
 """Words of letters alone that are two words, and the length of the first: "cannot", "didnt"."""
 _CLITICS = frozenset({"s", "m", "ve", "re", "ll"})
 _PRONOUNS = frozenset({"he", "she", "they", "it", "i", "we", "you"})
@@ -101,7 +103,8 @@ def _read_number(token: str) -> tuple[str, int]:
     last = token[-1]
     if last in _FRACTIONS:
         whole = token[:-1]
-        return f"{(int(whole[-15:]) if whole.isdecimal() else 0) + unicodedata.numeric(last):.4g}", NUMBER
+        units = int(whole[-15:]) if whole.isdecimal() else 0
+        return f"{units + unicodedata.numeric(last):.4g}", NUMBER
     if last.isalpha():
         return token.lower(), WORD
     if "/" in token:
@@ -124,7 +127,8 @@ def date_parts(token: str) -> tuple[int, int, int] | None:
     parts = [*map(int, written)]
     if parts[0] < 1000:
         day, month, year = parts if parts[1] <= 12 else (parts[1], parts[0], parts[2])
-        parts = [year if year > 99 else year + (2000 if year < 70 else 1900), month, day]
+        century = 2000 if year < 70 else 1900
+        parts = [year if year > 99 else year + century, month, day]
     return (parts[0], parts[1], parts[2]) if parts[1] in range(1, 13) and parts[2] in range(1, 32) else None
 
 
@@ -209,13 +213,19 @@ def cut(text: str, start: int, stop: int) -> Iterator[Token]:
     """The tokens of a stretch of text; contractions, possessives and slashed units are taken apart."""
     done = start
     number_ends = -2  # "U/O" at the very start stands behind no number
-    tail, dot = "", 0  # a dropped 's shows in the gap that follows; the full stop of "b.d." may end a sentence as well
+    # a dropped 's shows in the gap that follows; the full stop of "b.d." may end a sentence as well
+    tail = ""
+    dot = 0
     for found in TOKEN.finditer(text, start, stop):
-        token, (first, last) = found[2], found.span(2)
+        token = found[2]
+        (first, last) = found.span(2)
         gap, effect = _GAPS[text[done:first]]
         word, kind = _READ[token]
-        gap, effect = tail + gap, effect | dot
-        tail, dot, done = "", 0, last
+        gap = tail + gap
+        effect = effect | dot
+        tail = ""
+        dot = 0
+        done = last
         if kind == DATE and _WEIGHED.match(text, last):
             kind = RATIO
         if kind != COMPOUND:
@@ -225,6 +235,8 @@ def cut(text: str, start: int, stop: int) -> Iterator[Token]:
         parts = split_compound(token, word, first, number_ends >= first - 1)
         for part, begin, end in parts:
             yield Token(part, WORD, gap, effect, begin, end)
-            gap, effect = "/" if "/" in token else "", 0
-        tail, dot = token[parts[-1][2] - first :], DOT if token[-1] == "." else 0
+            gap = "/" if "/" in token else ""
+            effect = 0
+        tail = token[parts[-1][2] - first :]
+        dot = DOT if token[-1] == "." else 0
         number_ends = -2

@@ -1,4 +1,4 @@
-"""Whether rules can read a text: they read English only."""
+"""Whether rules can read a text: they read what they recognise as English, and nothing else."""
 
 import re
 from functools import cache
@@ -11,37 +11,47 @@ NOT_ENGLISH = "not-english"
 ENGLISH_ONLY = "not evaluated: rules read English only"
 
 _WORD = re.compile(r"[^\W\d_]+")
-_ENOUGH = 12
-"""Words, and letters of another script, below which a text shows nothing."""
-_DIFFERENT = 3
-"""Function words of other languages, each counted once, that show one: a single "la" is a name."""
-_LEAST_SHARE = 0.08
-"""Of its words that another language's function words make up."""
+_LEAST_SHARE = 0.06
+"""Of its words that English ones make up in a text that is read: prose has 0.3 and more, the tersest notes 0.1."""
+_LONG = 10
+"""Words from which one English word may be a loan ("Follow-up in 4 Wochen"): a second one has to stand there."""
+_PLENTY = 6
+"""English words, each counted once, that show an English text however long the list of names in it is."""
+_FIRST_NOT_LATIN = "ɐ"
+"""Letters from here on belong to other scripts."""
 _NOT_LATIN = 0.5
-"""Of its letters, however few words they make: some scripts put no space between words."""
+"""Share of such letters in a text of another script; some scripts put no space between words."""
 
 
 def rules_read(text: str, language: str = "en") -> bool:
-    """Whether what is visible of a text is in English, by the case's own word and by its looks."""
+    """Whether what is visible of a text is in English, by the case's own word and by the words that stand there."""
     return language == "en" and is_english(strip_reasoning(text))
 
 
 def is_english(text: str) -> bool:
-    """False where a text has more function words of other languages than English ones, or another script."""
+    """Whether a text shows itself to be English; one without any word states nothing in every language, and counts."""
     words = _WORD.findall(text.lower())
-    if not text.isascii():
-        letters = "".join(words)
-        if len(letters) >= _ENOUGH and sum(sign >= "ɐ" for sign in letters) > _NOT_LATIN * len(letters):
-            return False
-    if len(words) < _ENOUGH:
+    if not words:
         return True
-    english, others = _function_words()
-    own, other = sum(map(english.__contains__, words)), list(filter(others.__contains__, words))
-    return own >= len(other) or len(other) < _LEAST_SHARE * len(words) or len(set(other)) < _DIFFERENT
+    if _is_of_another_script("".join(words)):
+        return False
+    english, others = _telling_words()
+    own = [word for word in words if word in english]
+    if len(own) <= sum(word in others for word in words):
+        return False
+    different = len(set(own))
+    if different == 1 and len(words) >= _LONG:
+        return False
+    return different >= _PLENTY or len(own) >= _LEAST_SHARE * len(words)
+
+
+def _is_of_another_script(letters: str) -> bool:
+    foreign = 0 if letters.isascii() else sum(letter >= _FIRST_NOT_LATIN for letter in letters)
+    return foreign > _NOT_LATIN * len(letters)
 
 
 @cache
-def _function_words() -> tuple[frozenset[str], frozenset[str]]:
+def _telling_words() -> tuple[frozenset[str], frozenset[str]]:
+    """Words that only English has, and words of other languages."""
     data = load_vocabulary("languages")
-    english = frozenset(data["english"].split())
-    return english, frozenset(data["others"].split()) - english
+    return frozenset(data["english"].split()), frozenset(data["others"].split())

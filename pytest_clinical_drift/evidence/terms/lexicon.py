@@ -211,9 +211,11 @@ class TermIndex:
                 self.units.setdefault(term.first, term)
                 continue
             self.exact[term.concept.id].append(term)
-            if not term.weak and (above := ids_above(term.concept)):
+            above = frozenset() if term.weak else ids_above(term.concept)
+            if above:
                 self.nested.append((above, term))
-        medicines = [t for kind in (DRUG, DRUG_CLASS) for t in self.by_kind.get(kind, ()) if not t.weak]
+        named = (*self.by_kind.get(DRUG, ()), *self.by_kind.get(DRUG_CLASS, ()))
+        medicines = [term for term in named if not term.weak]
         self.medicines = sorted(medicines, key=attrgetter("first", "last"))
 
     def within(self, concept_id: str) -> list[Term]:

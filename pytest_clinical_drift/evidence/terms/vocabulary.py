@@ -2,15 +2,23 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from pytest_clinical_drift.core.packaged import load_data
 from pytest_clinical_drift.evidence.reading.text import tokenise
 
 # Prefixes of concept ids: a drug and a class may share a name.
-DRUG, DRUG_CLASS, CONDITION, MEASURE, WORD, QUALIFIER, FREQUENCY, UNIT, PHRASE, CUE = (
-    "drug", "class", "condition", "measure", "word", "qualifier", "frequency", "unit", "phrase", "cue",
-)  # fmt: skip
+DRUG = "drug"
+DRUG_CLASS = "class"
+CONDITION = "condition"
+MEASURE = "measure"
+WORD = "word"
+QUALIFIER = "qualifier"
+FREQUENCY = "frequency"
+UNIT = "unit"
+PHRASE = "phrase"
+CUE = "cue"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +117,7 @@ def _forms(concept: Concept) -> Iterator[Form]:
     if "words" not in entry:
         yield Form(concept.name, concept)
     for field in _FIELDS:
-        for voice in (voice for text in entry.get(field, ()) for voice in _voices(str(text))):
+        for voice in chain.from_iterable(_voices(str(text)) for text in entry.get(field, ())):
             exact = field == "abbreviations" or (field in _MIXED and any(map(str.isupper, voice)))
             yield Form(voice, concept, exact, field in _WEAK, field == "lay")
 
@@ -119,8 +127,10 @@ def _drugs() -> Iterator[Form]:
     parents = {entry["name"]: tuple(entry.get("parents", ())) for entry in load_vocabulary("drug_classes")}
     classes = {entry["name"]: tuple(entry.get("classes", ())) for entry in entries}
     for entry in entries:
-        name, parts = entry["name"], [str(part) for part in entry.get("contains", ())]
-        above = _ids(DRUG_CLASS, _closure([c for one in (name, *parts) for c in classes.get(one, ())], parents))
+        name = entry["name"]
+        parts = [str(part) for part in entry.get("contains", ())]
+        own_classes = chain.from_iterable(classes.get(one, ()) for one in (name, *parts))
+        above = _ids(DRUG_CLASS, _closure(own_classes, parents))
         contains = tuple(f"{DRUG}:{part}" for part in parts)
         yield from _forms(Concept(f"{DRUG}:{name}", DRUG, name, entry, ancestors=above, contains=contains))
 
@@ -138,7 +148,7 @@ def _both_ways(entries: Iterable[dict[str, Any]]) -> dict[str, set[str]]:
 
 def _entries(kind: str, *files: str, broader: str = "broader", group: str = "group") -> Iterator[Form]:
     """Files whose entries are a name, its words, and what it is a kind of, implies or excludes."""
-    entries = [entry for file in files for entry in load_vocabulary(file)]
+    entries = list(chain.from_iterable(map(load_vocabulary, files)))
     excluded = _both_ways(entries)
     above = {str(entry["name"]): tuple(entry.get(broader, ())) for entry in entries}
     implied = {str(entry["name"]): (*entry.get(broader, ()), *entry.get("implies", ())) for entry in entries}

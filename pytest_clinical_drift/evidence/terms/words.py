@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
+from itertools import chain
 
 from pytest_clinical_drift.evidence.reading.document import Document, once
 from pytest_clinical_drift.evidence.reading.tokens import Memory
@@ -38,8 +39,15 @@ fold = Memory(_fold).__getitem__
 """A key under which singular and plural, British and American spelling of a word meet."""
 
 
-_REGULAR = {str(form): str(words[0]) for words in load_vocabulary("irregular") for form in words[1:]}
-"""Irregular forms and the word they belong to."""
+def _regular_forms() -> dict[str, str]:
+    """Irregular forms and the word they belong to."""
+    regular: dict[str, str] = {}
+    for first, *others in load_vocabulary("irregular"):
+        regular.update((str(form), str(first)) for form in others)
+    return regular
+
+
+_REGULAR = _regular_forms()
 _WHOLE = word_set("stems", "whole")
 """Words that end like a form of a verb and are none."""
 _ENDINGS = ("ations", "ation", "ions", "ion", "edly", "ment", "ness", "ly", "ers", "er", "al", "ity")
@@ -69,7 +77,12 @@ def _without_ending(word: str) -> str | None:
     """The word before "-ing", "-ed" or "-ied", spelled as it was; None where it has no such ending."""
     if word.endswith("ied") and len(word) > 4:
         return word[:-3] + "y"
-    root = word[:-3] if word.endswith("ing") else word[:-2] if word.endswith("ed") else ""
+    if word.endswith("ing"):
+        root = word[:-3]
+    elif word.endswith("ed"):
+        root = word[:-2]
+    else:
+        return None
     if len(root) < 2 or _VOWELS.isdisjoint(root) or root.endswith("e") or word in _WHOLE:
         return None
     if len(root) > 3 and root[-1] == root[-2]:
@@ -79,7 +92,15 @@ def _without_ending(word: str) -> str | None:
     return root + "e" if short or root.endswith("s") else root
 
 
-_ALIKE = {stem(str(word)): f"~{n}" for n, words in enumerate(load_vocabulary("spelling")["alike"]) for word in words}
+def _shared_keys() -> dict[str, str]:
+    """Stems of words that say the same beside another one, each with the key that they share."""
+    keys: dict[str, str] = {}
+    for number, words in enumerate(load_vocabulary("spelling")["alike"]):
+        keys.update((stem(str(word)), f"~{number}") for word in words)
+    return keys
+
+
+_ALIKE = _shared_keys()
 
 
 @lru_cache(maxsize=65536)
@@ -123,7 +144,7 @@ class TypoIndex:
         """The one vocabulary word this can be a mistyping of, or None."""
         if word in self._never or len(word) > 30:
             return None
-        candidates = {candidate for key in _deletions(word) for candidate in self._index.get(key, ())}
+        candidates = set(chain.from_iterable(self._index.get(key, ()) for key in _deletions(word)))
         # A word that only goes on differently at its end is an inflection or another word, not a slip.
         near = [c for c in candidates if c[0] == word[0] and not (c.startswith(word) or word.startswith(c))]
         return near[0] if len(near) == 1 else None

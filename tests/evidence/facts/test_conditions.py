@@ -6,9 +6,12 @@ import pytest
 
 from pytest_clinical_drift import assess_retention
 
+ENGLISH = "\n\nThis was written by the nurse."
+"""Rules read a text only where English words stand in it; some of the texts here have none."""
+
 
 def found(text: str, fact: str) -> tuple[str, bool]:
-    retention = assess_retention(text, [fact])[0]
+    retention = assess_retention(text + ENGLISH, [fact])[0]
     return retention.status, retention.certain
 
 

@@ -121,5 +121,5 @@ def test_a_relative_near_scattered_words_of_a_fact_leaves_it_open() -> None:
 )
 def test_words_that_are_easily_read_as_something_else(text: str, fact: str, status: str, certain: bool) -> None:
     """Each was read otherwise by a simpler rule."""
-    found = assess_retention(text, [fact])[0]
+    found = assess_retention(text + "\n\nThis was written by the nurse.", [fact])[0]
     assert (found.status, found.certain) == (status, certain)

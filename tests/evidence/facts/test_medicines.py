@@ -7,10 +7,12 @@ import pytest
 from pytest_clinical_drift import assess_retention
 
 FACT = "sertraline 50 mg once daily"
+ENGLISH = "\n\nThis was written by the nurse."
+"""Rules read a text only where English words stand in it; some of the texts here have none."""
 
 
 def found(text: str, fact: str = FACT) -> tuple[str, bool]:
-    retention = assess_retention(text, [fact])[0]
+    retention = assess_retention(text + ENGLISH, [fact])[0]
     return retention.status, retention.certain
 
 
@@ -90,7 +92,7 @@ def test_an_end_with_the_whole_regimen_is_never_plainly_retained(text: str) -> N
 )
 def test_what_is_left_out_makes_it_partial(text: str, missing: str) -> None:
     """The medicine without its dose, the dose without its interval; the reason names what is missing."""
-    retention = assess_retention(text, [FACT])[0]
+    retention = assess_retention(text + ENGLISH, [FACT])[0]
     assert (retention.status, retention.certain) == ("partial", True)
     assert missing in retention.reason
 
