@@ -13,15 +13,16 @@ import pytest
 from importlinter.cli import lint_imports
 
 import pytest_clinical_drift
+from pytest_clinical_drift.cli import make_parser
+from pytest_clinical_drift.gate.options import OPTIONS, SHORT
 
 PACKAGE = Path(pytest_clinical_drift.__file__).parent
-PICTURE = PACKAGE.parent / "docs" / "architecture.svg"
-MAP = PICTURE.with_suffix(".md")
+MAP = PACKAGE.parent / "docs" / "architecture.md"
+LONGEST_MAP = 120
+"""Lines: what is longer nobody reads."""
 NAME = PACKAGE.name
 
 LINTER = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
-ASIDE = {"core", "errors", "metrics", "versions", "authoring", "ranking", "plugin", "cli"}
-"""Layers that are not on the way of a conversation, so that the picture leaves them out."""
 HEAVY = {
     "torch",
     "transformers",
@@ -33,6 +34,8 @@ HEAVY = {
     "sklearn",
     "pandas",
 }
+KNOWN_ELSEWHERE = {"[tool.importlinter]"}
+"""What the map names that is neither a file nor code of ours: a table of `pyproject.toml`."""
 LATE = {"subjects/generation.py", "subjects/kv_pool.py"}
 """Modules that are made of a heavy library, and are themselves imported only when their feature is used."""
 
@@ -100,33 +103,90 @@ def test_late_modules_are_made_of_a_heavy_library(name: str) -> None:
     assert heavy_imports(PACKAGE / name) != []
 
 
-def test_the_picture_shows_the_layers_in_their_order() -> None:
-    """docs/architecture.svg draws the way of a conversation as the imports have it."""
-    drawn = re.findall(r'data-layer="(\w+)"', PICTURE.read_text(encoding="utf-8"))
-    listed = [name for names in reversed(LINTER["contracts"][0]["layers"]) for name in names.split(" : ")]
-    assert drawn == [name for name in listed if name not in ASIDE]
+def map_text() -> str:
+    return MAP.read_text(encoding="utf-8")
 
 
-def test_the_map_names_files_that_are_there() -> None:
-    """Every path in docs/architecture.md lies in the package or at the top; a bare name is that of a file of ours."""
-    named = re.findall(r"`([\w.*/-]+\.(?:py|yaml|j2|js|md|toml)|[\w.]+/[\w./]*)`", MAP.read_text(encoding="utf-8"))
-    assert len(named) > 200
-    given = {"dossier.yaml"}  # a project's own
-    for name in {*named} - given:
-        found = any(any(root.glob(name.rstrip("/"))) for root in (PACKAGE, PACKAGE / "data", PACKAGE.parent))
-        assert found or ("/" not in name and any(PACKAGE.rglob(name))), name
+def named_in_code() -> set[str]:
+    """What the map sets as code, and the functions beside the diagram of types."""
+    text = map_text()
+    (diagram,) = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
+    prose = text.replace(diagram, "")
+    return {*re.findall(r"(?<!`)`([^`\n]+)`(?!`)", prose), *re.findall(r"\b[a-z]+_[a-z_]+\b(?!\.)", diagram)}
+
+
+def found_file(name: str) -> Path | None:
+    """A file or folder of the package, of its data or at the top; tests run in a project name files that it writes."""
+    for root in (PACKAGE, PACKAGE / "data", PACKAGE.parent):
+        if (root / name).exists():
+            return root / name
+    return None
+
+
+def defined_names(path: Path) -> set[str]:
+    """Classes, functions, methods, fields and constants of a module."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ClassDef):
+            methods = [each.name for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+            names |= {node.name, *(f"{node.name}.{method}" for method in methods)}
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+    return names
+
+
+def is_a_command(text: str) -> bool:
+    """`--model WORD:TARGET`, `clinical-drift verdict`, `python docs/make_reference.py`."""
+    first, _, rest = text.partition(" ")
+    if first.startswith("--"):
+        return first in {*SHORT, *(name for name, *_ in OPTIONS)}
+    if first == "python":
+        return found_file(rest) is not None
+    if first == "clinical-drift":
+        return not rest or f"    {rest} " in make_parser().format_help()
+    return False
+
+
+def test_the_map_is_short() -> None:
+    assert len(map_text().splitlines()) <= LONGEST_MAP
+
+
+def test_the_map_lists_the_layers_in_their_order() -> None:
+    """The first column of its table, as the imports have it; what serves all layers comes first."""
+    rows = re.findall(r"^\| (`[^|]*`) \|", map_text().partition("## ")[0], re.MULTILINE)
+    drawn = [{name.rstrip("/").removesuffix(".py") for name in re.findall(r"`([^`]+)`", row)} for row in rows]
+    listed = [set(names.split(" : ")) for names in reversed(LINTER["contracts"][0]["layers"])]
+    assert drawn == listed
+
+
+def test_everything_that_the_map_names_is_there() -> None:
+    """A file, a definition of ours, a command, or a text that stands in our code as it is."""
+    sources = [path.read_text(encoding="utf-8") for path in modules()]
+    known = set().union(*(defined_names(path) for path in modules()))
+    named = named_in_code()
+    assert len(named) > 120
+    missing = set()
+    for name in named:
+        literal = any(f'"{name}"' in source for source in sources)
+        if not (found_file(name) or name in known or literal or is_a_command(name)):
+            missing.add(name)
+    assert missing == KNOWN_ELSEWHERE
 
 
 def test_the_map_names_what_its_files_hold() -> None:
-    """`CUT_OFF` in `transcript.py`: the name is defined there, as a class, function, constant or macro."""
-    pairs = re.findall(r"((?:`\w+`(?: and |, ))*`\w+`) in `([\w/.]+\.(?:py|j2))`", MAP.read_text(encoding="utf-8"))
+    """`OPTIONS` in `gate/options.py`: the name is defined there, in YAML as a key."""
+    pairs = re.findall(r"((?:`[\w.]+`(?: and |, ))*`[\w.]+`)\s+in\s+`([\w/.]+\.(?:py|yaml))`", map_text())
     assert len(pairs) > 20
-    for names, file in pairs:
-        folder = PACKAGE.parent if file.startswith("docs/") else PACKAGE
-        source = (folder / file).read_text(encoding="utf-8")
-        for name in re.findall(r"\w+", names.replace(" and ", " ")):
-            defined = rf"^ *(?:class|def|async def) {name}\b|^(?:\w+, )*{name}(?:, \w+)*(?::.*)? = |macro {name}\("
-            assert re.search(defined, source, re.MULTILINE), f"{name} in {file}"
+    for names, place in pairs:
+        file = found_file(place)
+        assert file is not None, place
+        for name in re.findall(r"`([\w.]+)`", names):
+            if file.suffix == ".yaml":
+                assert re.search(rf"^ *{name}:", file.read_text(encoding="utf-8"), re.MULTILINE), f"{name} in {place}"
+            else:
+                assert name in defined_names(file), f"{name} in {place}"
 
 
 def test_importing_the_package_and_plugin_is_light() -> None:
