@@ -94,42 +94,65 @@ def all_due(
     """
     always = _hard_stops(case)
     hard = {key.subject for key in always}
-    turns = {line.turn: line for reading, _ in read for line in reading.turns}
+    anyway = always if hard_stops else set()
+    turns = _turns_shown(read)
     left = dict(rules.raises)
     due: dict[FindingKey, Due] = {}
     for reading, entries in counted_entries(case, read, by_judge=bool(reader)):
         for entry in entries:
-            key = entry.key
-            confirms = left.pop(key, None)
-            if reading.source == TextKind.REPLY and entry.answer == Word.ABSENT and key.subject not in hard:
-                continue  # a handover need not hold every fact
-            why = _why_of(entry)
-            if why is None and confirms is not None:
-                why = Why.RULE
-            why = why or _why_anyway(key, always if hard_stops else set(), rules.doubted)
-            known = due.get(key)
+            confirms = left.pop(entry.key, None)
+            if _may_be_left_out(reading, entry, hard):
+                continue
+            why = _why_of(entry) or _why_besides(entry.key, confirms, anyway, rules.doubted)
+            known = due.get(entry.key)
             if why is None or (known is not None and _gravity(why, entry) <= _gravity_of(known.finding)):
                 continue
             may_confirm = bool(confirms) or (known is not None and known.finding.rule_confirms)
-            due[key] = due_on(reading, entry, why, turns, rule_confirms=may_confirm)
-    for key, confirms in left.items():  # no reading has an entry for a pair of distant replies
+            due[entry.key] = due_on(reading, entry, why, turns, rule_confirms=may_confirm)
+    for key, rule_confirms in left.items():  # no reading has an entry for a pair of distant replies
         window = _window_with(read, key)
         if window is not None:
-            due[key] = due_on(window, _listed_nowhere(key, reader), Why.RULE, turns, rule_confirms=confirms)
-    probes = sorted({r.turn for r, _ in read if r.kind == TextKind.SUMMARY and not r.source})
-    for row in _rows(due.values(), probes):
-        between = _between(row, case.t10_turn, always)
-        leading = tuple(one.key for one in row if one not in between)
-        for one in between:
-            due[one.key] = Due(replace(one.finding, follows=leading), one.question)
+            due[key] = due_on(window, _listed_nowhere(key, reader), Why.RULE, turns, rule_confirms=rule_confirms)
+    due |= _followers(case, read, due.values(), always)
     return list(due.values())
 
 
-def _why_anyway(key: FindingKey, always: set[FindingKey], doubted: frozenset[FindingKey]) -> Why | None:
-    """Why something is asked about that nothing raised."""
-    if key in always:
+def _turns_shown(read: Sequence[TextRead]) -> dict[int, TurnLine]:
+    """All turns of a conversation that its windows show."""
+    turns: dict[int, TurnLine] = {}
+    for reading, _ in read:
+        turns.update({line.turn: line for line in reading.turns})
+    return turns
+
+
+def _may_be_left_out(reading: Reading, entry: Finding, hard: set[str]) -> bool:
+    """A handover need not hold every fact, only the hard stops."""
+    return reading.source == TextKind.REPLY and entry.answer == Word.ABSENT and entry.key.subject not in hard
+
+
+def _why_besides(
+    key: FindingKey, confirms: bool | None, anyway: set[FindingKey], doubted: frozenset[FindingKey]
+) -> Why | None:
+    """Why something is asked about that its reading does not raise; `confirms` is None where no rule raised it."""
+    if confirms is not None:
+        return Why.RULE
+    if key in anyway:
         return Why.DUE
     return Why.QUOTE if key in doubted else None
+
+
+def _followers(
+    case: Case, read: Sequence[TextRead], due: Iterable[Due], always: set[FindingKey]
+) -> dict[FindingKey, Due]:
+    """What takes the state of others in its row, with those named."""
+    probes = sorted({r.turn for r, _ in read if r.kind == TextKind.SUMMARY and not r.source})
+    followers = {}
+    for row in _rows(due, probes):
+        between = _between(row, case.t10_turn, always)
+        leading = tuple(one.key for one in row if one not in between)
+        for one in between:
+            followers[one.key] = Due(replace(one.finding, follows=leading), one.question)
+    return followers
 
 
 def _between(row: Sequence[Due], t10_turn: int, always: set[FindingKey]) -> list[Due]:
@@ -331,7 +354,10 @@ def _content(text: str) -> set[str]:
 
 def _concepts(text: str) -> set[str]:
     named = {term.concept for term in find_terms(text)}
-    return {name for concept in named for name in (concept.id, *concept.ancestors, *concept.implies, *concept.contains)}
+    names: set[str] = set()
+    for concept in named:
+        names.update((concept.id, *concept.ancestors, *concept.implies, *concept.contains))
+    return names
 
 
 # ---- the audit: entries that the readings cleared and that are asked about all the same, drawn by hash

@@ -42,15 +42,17 @@ def known_calibration(
     identities: Sequence[Identity], root: Path, today: datetime.date, options: JudgeOptions
 ) -> Calibration | None:
     """The valid calibration that the project has; InputError where it names one that is not valid."""
-    if (named := options.calibration) is None:
+    named = options.calibration
+    if named is None:
         return find_calibration(root / CALIBRATIONS, identities, today)
     calibration = read_calibration(named)
-    if why := invalid_because(calibration, identities, today):
+    why = invalid_because(calibration, identities, today)
+    if why:
         raise InputError(f"--drift-judge-set calibration={named}: {why}; see clinical-drift calibrate")
     return calibration
 
 
-def calibration_of(
+def calibration_of(  # noqa: PLR0913  # the judges, and each condition of a run by name
     judges: Sequence[Judge],
     procedure: Judges,
     *,
@@ -64,8 +66,10 @@ def calibration_of(
 
     InputError where the project names one that is not valid, or none may be made.
     """
-    identities, folder = [judge.identity() for judge in judges], root / CALIBRATIONS
-    if known := known_calibration(identities, root, today, options):
+    identities = [judge.identity() for judge in judges]
+    folder = root / CALIBRATIONS
+    known = known_calibration(identities, root, today, options)
+    if known is not None:
         return known, ""
     other = why_none_counts(folder, " + ".join(judge.name for judge in judges), identities, today)
     if not rules.calibrate or options.offline:
@@ -79,7 +83,8 @@ def calibration_of(
     if say is not None:
         say(f"no valid calibration of {procedure.reader} was found{other}: {cost_line(labelled, procedure)}")
     made = make_calibration(judges, procedure, labelled, today=today, rules=rules, say=say)
-    attempt, name = made.attempts[-1], f"{CALIBRATIONS}/{file_name(made.judge, identities)}"
+    attempt = made.attempts[-1]
+    name = f"{CALIBRATIONS}/{file_name(made.judge, identities)}"
     made = made.after(find_calibration(folder, identities))  # what is there by now
     tokens = ", {:,} prompt and {:,} answer tokens".format(*attempt.tokens) if attempt.tokens else ""
     cost = f"the judge was calibrated in {attempt.requests:,} requests{tokens}"
@@ -127,7 +132,8 @@ def make_calibration(
     def tell() -> None:
         nonlocal last
         if say is not None and time.monotonic() - last > _TELL_EVERY:
-            last, (answered, asked, lost) = time.monotonic(), queue.count.progress
+            last = time.monotonic()
+            answered, asked, lost = queue.count.progress
             without = f", {lost:,} without an answer" if lost else ""
             say(f"calibrating: {answered:,} of {asked:,} requests answered{without}")
 
@@ -136,7 +142,8 @@ def make_calibration(
         found = measure(queue, agreed, replace(procedure, alone=True), floors=rules.floors, waiting=tell)
     finally:
         queue.stop(close=False)
-    count, fault = queue.count, ""
+    count = queue.count
+    fault = ""
     if count.answered and count.failed == count.answered:
         fault = f"none of its answers could be used ({count.last_failure})"
     elif count.unanswered > _SILENT * count.answered:

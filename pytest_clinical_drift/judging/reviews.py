@@ -236,7 +236,8 @@ def compare_reviews(
 
 
 def _agreement(kind: str, sides: Sequence[tuple[bool, bool]]) -> Agreement:
-    one, two = [side for side, _ in sides], [side for _, side in sides]
+    one = [side for side, _ in sides]
+    two = [side for _, side in sides]
     percent, kappa, alpha = (
         (figure(one, two), paired_label_limits(one, two, figure))
         for figure in (percent_agreement, cohen_kappa, krippendorff_alpha)

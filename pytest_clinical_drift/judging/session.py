@@ -36,7 +36,7 @@ Find = Callable[[Case, Transcript], Findings]
 class JudgeSession:
     """Judges and reviews of one run, in the process that talks to the model."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # each choice of a run by name
         self,
         specs: Sequence[str],
         settings: Mapping[str, str],
@@ -65,7 +65,11 @@ class JudgeSession:
         for spec in specs:
             if spec.startswith("reviews:"):
                 self.reviews = read_reviews(Path(spec.removeprefix("reviews:")), known=self.reviews)
-        self._rules, self._root, self._today, self._store, self._subject = rules, root, today, store, subject
+        self._rules = rules
+        self._root = root
+        self._today = today
+        self._store = store
+        self._subject = subject
         self.names = names_of(cases)
         """Full names of the set's patients by case, as far as they are known."""
         reads = bool(self.judges) and self.procedure.reads
@@ -99,12 +103,14 @@ class JudgeSession:
     @property
     def hosts(self) -> list[str]:
         """Servers that judged texts go to."""
-        return list(dict.fromkeys(h for judge in self.judges if (h := getattr(judge, "host", None)) is not None))
+        hosts = [getattr(judge, "host", None) for judge in self.judges]
+        return list(dict.fromkeys(host for host in hosts if host is not None))
 
     @property
     def below_floor(self) -> tuple[str, ...]:
         """Groups of kinds that the judge answers and may not decide."""
-        able = {GROUP_OF.get(kind) for judge in self.judges[-1:] for kind in judge.kinds}
+        answered = self.judges[-1].kinds if self.judges else ()
+        able = {GROUP_OF.get(kind) for kind in answered}
         return tuple(group for group in GROUPS if group in able and group not in self.deciding)
 
     def known_to_decide(self) -> frozenset[str] | None:
@@ -129,7 +135,10 @@ class JudgeSession:
         if not self.judges:
             return []
         self.refuse_subject()
-        remarks = [remark for judge in self.judges if not self.options.offline for remark in judge.check()]
+        remarks: list[str] = []
+        if not self.options.offline:
+            for judge in self.judges:
+                remarks += judge.check()
         store = None if self.is_control else self._store  # a control judge costs nothing to ask again
         self._queue = JudgeQueue(*self.judges, store=store, offline=self.options.offline)
         if self.is_control:

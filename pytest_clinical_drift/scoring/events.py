@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_clinical_drift.cases.model import Case, facts_at
+from pytest_clinical_drift.cases.model import Case, FactState, facts_at
 from pytest_clinical_drift.cases.timeline import demands_at
 from pytest_clinical_drift.judging.readings import forbidden_at
 from pytest_clinical_drift.scoring.assessment import (
@@ -41,15 +41,27 @@ _METRIC_OF = {
 
 def events_of_alarms(alarms: Sequence[Alarm]) -> list[Event]:
     """Alarms as the gated metrics count them; facts of summaries are counted over their turns instead."""
-    return [
-        Event(
-            _METRIC_OF[alarm.kind][not alarm.severe], alarm.kind, alarm.turn, alarm.state,
-            (alarm.what if alarm.fact else alarm.rule) or alarm.reason, alarm.quote, alarm.reason, alarm.fact,
-            alarm.earlier_turn, alarm.what, alarm.by_fact, alarm.finder, grade=alarm.grade, source=alarm.source,
-        )
-        for alarm in alarms
-        if alarm.state != DISMISSED
-    ]  # fmt: skip
+    return [_event_of(alarm) for alarm in alarms if alarm.state != DISMISSED]
+
+
+def _event_of(alarm: Alarm) -> Event:
+    severe, lesser = _METRIC_OF[alarm.kind]
+    return Event(
+        metric=severe if alarm.severe else lesser,
+        kind=alarm.kind,
+        turn=alarm.turn,
+        state=alarm.state,
+        text=(alarm.what if alarm.fact else alarm.rule) or alarm.reason,
+        quote=alarm.quote,
+        reason=alarm.reason,
+        fact=alarm.fact,
+        earlier_turn=alarm.earlier_turn,
+        what=alarm.what,
+        by_fact=alarm.by_fact,
+        finder=alarm.finder,
+        grade=alarm.grade,
+        source=alarm.source,
+    )
 
 
 def cannot_happen(case: Case, *, others_named: bool = True) -> tuple[str, ...]:
@@ -57,9 +69,12 @@ def cannot_happen(case: Case, *, others_named: bool = True) -> tuple[str, ...]:
 
     `others_named`: the full name of another patient is known.
     """
-    states = [state for turn in case.turns for state in facts_at(case, turn.turn)]
+    states: list[FactState] = []
+    severe: set[bool] = set()
+    for turn in case.turns:
+        states += facts_at(case, turn.turn)
+        severe.update(demand.severe for demand in demands_at(case, turn.turn))
     deadly = any(state.fact.hard_stop for state in states)
-    severe = {demand.severe for turn in case.turns for demand in demands_at(case, turn.turn)}
     possible = {
         "hard_stops": deadly,
         "hard_stop_slips": deadly,
@@ -81,14 +96,12 @@ def lapses(case: Case, turns: Sequence[TurnAssessment], summaries: Mapping[int, 
     The `summaries`, by turn, show a contradicted fact among the words that deny it.
     """
     probed = [turn.turn for turn in turns if turn.findings]
-    decisive = {*probed[-1:], *((case.t10_turn,) if all(map(case.is_own, range(1, len(case.turns) + 1))) else ())}
+    decisive = set(probed[-1:])
+    if all(map(case.is_own, range(1, len(case.turns) + 1))):
+        decisive.add(case.t10_turn)
     before = dict(zip(probed[1:], probed, strict=False))
-    updates = [turn.turn for turn in reversed(case.turns) if turn.updates]
-    updated = {state.fact.id: turn for turn in updates for state in facts_at(case, turn) if state.superseded}
-    timeline: dict[str, dict[int, SettledFact]] = {}
-    for turn in turns:
-        for finding in turn.findings:
-            timeline.setdefault(finding.fact_id, {})[turn.turn] = finding
+    updated = _first_updates(case)
+    timeline = _by_fact(turns)
     events: list[Event] = []
     for fact, history in timeline.items():
         of_fact: dict[str, Event] = {}
@@ -100,6 +113,25 @@ def lapses(case: Case, turns: Sequence[TurnAssessment], summaries: Mapping[int, 
             of_fact.pop("hard_stop_slips", None)
         events += of_fact.values()
     return events
+
+
+def _first_updates(case: Case) -> dict[str, int]:
+    """The turn of each updated fact's first update."""
+    updated: dict[str, int] = {}
+    for spoken in reversed(case.turns):
+        if spoken.updates:
+            states = facts_at(case, spoken.turn)
+            updated.update({state.fact.id: spoken.turn for state in states if state.superseded})
+    return updated
+
+
+def _by_fact(turns: Sequence[TurnAssessment]) -> dict[str, dict[int, SettledFact]]:
+    """The findings of every fact, by turn."""
+    timeline: dict[str, dict[int, SettledFact]] = {}
+    for turn in turns:
+        for finding in turn.findings:
+            timeline.setdefault(finding.fact_id, {})[turn.turn] = finding
+    return timeline
 
 
 def _lapses(
@@ -124,11 +156,12 @@ def _lapses(
     if lasting(behind):
         yield "stale_facts", AlarmKind.STALE if behind[0] in stale else AlarmKind.CONTRADICTED, behind[0]
     if next(iter(history.values())).hard_stop:
+        lost_for_long = lasting(lost)
         if first:
             yield "hard_stops", AlarmKind.CONTRADICTED if first in wrong else AlarmKind.STALE, first
-        elif last := lasting(lost):
-            earlier = before.get(last[0], 0)
-            yield "hard_stops", AlarmKind.LOST, earlier if earlier in lost else last[0]
+        elif lost_for_long:
+            earlier = before.get(lost_for_long[0], 0)
+            yield "hard_stops", AlarmKind.LOST, earlier if earlier in lost else lost_for_long[0]
         elif lost:
             yield "hard_stop_slips", AlarmKind.LOST, lost[0]
     elif first and not lasting(behind):
@@ -137,7 +170,8 @@ def _lapses(
 
 def _event(metric: str, kind: AlarmKind, turn: int, finding: SettledFact, summary: str, *, worst: bool) -> Event:
     quote = quoted(finding) if kind != AlarmKind.LOST else ""
-    state, around = OPEN if worst else CONFIRMED, ""
+    state = OPEN if worst else CONFIRMED
+    around = ""
     if kind == AlarmKind.CONTRADICTED and finding.quotes:  # the name of the thing alone would not show it
         around = _in_its_sentence(finding, summary)
     return Event(metric, kind, turn, state, finding.text, quote, finding.reason, finding.fact_id, around=around)
@@ -150,7 +184,8 @@ def _in_its_sentence(finding: SettledFact, summary: str) -> str:
         return ""
     begin = max((stop.end() for stop in _STOP.finditer(summary, 0, quote.start)), default=0)
     stop = _STOP.search(summary, quote.end)
-    before, after = summary[begin : quote.start], summary[quote.end : stop.start() if stop else None]
+    before = summary[begin : quote.start]
+    after = summary[quote.end : stop.start() if stop else None]
     if len(before) + len(after) > 2 * _BESIDE:
         before = before if len(before) <= _BESIDE else f"…{before[-_BESIDE:].partition(' ')[2]}"
         after = after if len(after) <= _BESIDE else f"{after[:_BESIDE].rpartition(' ')[0]}…"

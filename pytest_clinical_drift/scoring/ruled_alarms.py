@@ -171,7 +171,8 @@ def conflict_figures(
     )
     sure = sum(contradiction.adjacent for contradiction in found)
     worst = sure + sum(alarm.state == OPEN and pair in pairs for pair, alarm in turns)
-    rate, reason = None, None
+    rate = None
+    reason = None
     if not pairs:
         unrecorded = any(not exchange.reply.recorded for exchange in transcript.exchanges)
         reason = NoConflictRate.NO_REPLIES if unrecorded else NoConflictRate.NO_PAIRS

@@ -79,7 +79,8 @@ class Scorer:
         summaries = {exchange.turn: exchange.summary.text for exchange in transcript.exchanges}
         counted = (*replies, *beside_k, *others, *handover)
         events = (*lapses(case, turns, summaries), *events_of_alarms(counted))
-        alignment, no_alignment = None, self.no_embedder
+        alignment = None
+        no_alignment = self.no_embedder
         if self.embedder is not None:
             said = [visible(exchange.reply) for exchange in transcript.exchanges]
             alignment, no_alignment = align(said, case.target_plan, self.embedder)
