@@ -148,15 +148,20 @@ def _removed(case: Case, reading: Reading, entries: Sequence[Finding], chance: r
         for _ in range(4):
             quotes = [_quote(entry)] if text == reading.text else []
             quotes += [span.quote for span in assess_retention(text, [fact])[0].evidence]
-            ends = [0, *(unit.end() for unit in _UNIT.finditer(text)), len(text)]
-            units = [text[start:stop] for start, stop in pairwise(ends)]  # sentences and lines, with what ends them
-            kept = "".join(unit for unit in units if not any(_overlaps(quote, unit) for quote in quotes if quote))
+            kept = _without(text, [quote for quote in quotes if quote])
             if not quotes or kept == text:
                 break
             text = kept
         longest = max(words_of(fact.text), key=len, default="")
         if text.strip() and not assess_retention(text, [fact])[0].evidence and longest not in words_of(text):
             yield text, fact.id
+
+
+def _without(text: str, quotes: Sequence[str]) -> str:
+    """A text without the sentences and lines that overlap with a quotation."""
+    ends = [0, *(unit.end() for unit in _UNIT.finditer(text)), len(text)]
+    units = [text[start:stop] for start, stop in pairwise(ends)]  # with what ends them
+    return "".join(unit for unit in units if not any(_overlaps(quote, unit) for quote in quotes))
 
 
 def _changed(case: Case, reading: Reading, entries: Sequence[Finding], chance: random.Random) -> _Faults:

@@ -16,7 +16,7 @@ from pytest_clinical_drift.core.packaged import load_data
 from pytest_clinical_drift.core.words import Kind, State, TextKind, Why, Word
 from pytest_clinical_drift.evidence.advice.breach import ReplyFinding
 from pytest_clinical_drift.evidence.facts.outcome import ABSENT, CONTRADICTED
-from pytest_clinical_drift.evidence.findings import Findings
+from pytest_clinical_drift.evidence.findings import FactFinding, Findings
 from pytest_clinical_drift.evidence.terms.language import NOT_ENGLISH
 from pytest_clinical_drift.evidence.terms.lexicon import find_terms
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE, words_of
@@ -289,7 +289,7 @@ def raises_of(case: Case, findings: Findings, *, unread: bool = False) -> dict[F
     raises: dict[FindingKey, bool] = {}
     for turn in findings.turns:
         for fact in turn.facts:
-            wrong = fact.stale or fact.status in (ABSENT, CONTRADICTED)  # a plainly partial fact is not an alarm
+            wrong = _is_wrong(fact)
             if (wrong or not fact.certain) and (unread or fact.rule != NOT_ENGLISH):
                 key = FindingKey.of(Kind.FACT, turn.turn, fact.fact_id)
                 raises[key] = wrong and fact.certain and fact.rule in confirm
@@ -301,6 +301,11 @@ def raises_of(case: Case, findings: Findings, *, unread: bool = False) -> dict[F
         span = (pair.earlier_turn, pair.later_turn)
         raises[FindingKey.of(Kind.CONFLICT, pair.later_turn, span=span)] = pair.finder in confirm
     return raises
+
+
+def _is_wrong(fact: FactFinding) -> bool:
+    """Whether a rule calls a fact wrongly stated; a plainly partial one is not an alarm."""
+    return fact.stale or fact.status in (ABSENT, CONTRADICTED)
 
 
 def reply_key(item: ReplyFinding, demand: Demand | None) -> FindingKey:

@@ -25,7 +25,7 @@ from pytest_clinical_drift.judging.measuring import measure, requests_for, untes
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.protocol import Judge
-from pytest_clinical_drift.judging.queue import JudgeQueue
+from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 from pytest_clinical_drift.subjects.base import Identity
 
 CALIBRATIONS = "calibration"
@@ -72,9 +72,8 @@ def calibration_of(  # noqa: PLR0913  # the judges, and each condition of a run 
     if known is not None:
         return known, ""
     other = why_none_counts(folder, " + ".join(judge.name for judge in judges), identities, today)
-    if not rules.calibrate or options.offline:
-        forbidden = "`calibrate: never` or --drift-shard forbids making one"
-        why = "offline=true sends no requests" if options.offline else forbidden
+    why = _why_none_may_be_made(options, rules)
+    if why:
         raise InputError(
             f"--drift-judge {procedure.reader}: no valid calibration was found in {folder}{other}, and {why}; make one "
             "with clinical-drift calibrate"
@@ -94,6 +93,13 @@ def calibration_of(  # noqa: PLR0913  # the judges, and each condition of a run 
         why = error.strerror or type(error).__name__
         return made, f"{cost}; {name} could not be written ({why}), so the next run calibrates again"
     return made, f"{cost}; written: {name} (commit it: the next run uses it)"
+
+
+def _why_none_may_be_made(options: JudgeOptions, rules: JudgePolicy) -> str:
+    """Why a run makes no calibration; empty where it may."""
+    if options.offline:
+        return "offline=true sends no requests"
+    return "" if rules.calibrate else "`calibrate: never` or --drift-shard forbids making one"
 
 
 def cost_line(labelled: Sequence[Labelled], procedure: Judges) -> str:
@@ -137,23 +143,16 @@ def make_calibration(
             without = f", {lost:,} without an answer" if lost else ""
             say(f"calibrating: {answered:,} of {asked:,} requests answered{without}")
 
-    agreed, disputed = ([row for row in labelled if row.disputed is of] for of in (False, True))
+    agreed = [row for row in labelled if not row.disputed]
+    disputed = [row for row in labelled if row.disputed]
     try:
         found = measure(queue, agreed, replace(procedure, alone=True), floors=rules.floors, waiting=tell)
     finally:
         queue.stop(close=False)
-    count = queue.count
-    fault = ""
-    if count.answered and count.failed == count.answered:
-        fault = f"none of its answers could be used ({count.last_failure})"
-    elif count.unanswered > _SILENT * count.answered:
-        fault = (
-            f"{count.unanswered:,} of {count.answered:,} requests had no answer or could not be sent "
-            f"({count.last_failure}), so it was not measured; calibrate again when it answers"
-        )
+    fault = _why_not_measured(queue.count)
     if fault:
         raise InputError(f"--drift-judge {procedure.reader}: {fault}")
-    attempts = (attempt_of(found, untested(disputed), count, today),)
+    attempts = (attempt_of(found, untested(disputed), queue.count, today),)
     identities = [judge.identity() for judge in judges]
     return Calibration(
         judge=" + ".join(judge.name for judge in judges),
@@ -167,3 +166,15 @@ def make_calibration(
         attempts=attempts,
         kinds=pooled(attempts),
     )
+
+
+def _why_not_measured(count: Count) -> str:
+    """Why the answers to a calibration say nothing of the judge; empty where they do."""
+    if count.answered and count.failed == count.answered:
+        return f"none of its answers could be used ({count.last_failure})"
+    if count.unanswered > _SILENT * count.answered:
+        return (
+            f"{count.unanswered:,} of {count.answered:,} requests had no answer or could not be sent "
+            f"({count.last_failure}), so it was not measured; calibrate again when it answers"
+        )
+    return ""

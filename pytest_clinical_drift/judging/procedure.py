@@ -199,14 +199,7 @@ async def settle(asker: Asker, due: Iterable[Due], judges: Judges) -> dict[Findi
     """Put the questions of findings, the second wording where the first calls for it; what they amount to."""
     every = list(due)
     leading = [one for one in every if not one.finding.follows]
-    asked = [one for one in leading if one.key.kind in judges.kinds and not one.question.whole]
-    opinions: dict[FindingKey, dict[int, Opinion]] = {one.key: {} for one in every}
-    first: list[tuple[Due, int]] = []
-    for one in asked:
-        first += [(one, wording) for wording in _first_wordings(one.finding)]
-    await _put(asker, first, opinions)
-    again = [one for one in asked if _needs_second(one.finding, opinions[one.key])]
-    await _put(asker, [(one, 2) for one in again], opinions)
+    opinions = await _opinions_on(asker, leading, judges)
     settled = {one.key: _settled(one.finding, opinions[one.key], judges) for one in leading}
     followers = [one for one in every if one.finding.follows]
     alone = [one for one in followers if not _agree(settled, one.finding.follows)]
@@ -217,6 +210,19 @@ async def settle(asker: Asker, due: Iterable[Due], judges: Judges) -> dict[Findi
         if one.key not in settled:
             settled[one.key] = _following(one.finding, settled[one.finding.follows[0]])
     return settled
+
+
+async def _opinions_on(asker: Asker, leading: Sequence[Due], judges: Judges) -> Mapping[FindingKey, dict[int, Opinion]]:
+    """The opinions on each finding by wording; none where the judges do not answer its kind, or it is a whole text."""
+    opinions: dict[FindingKey, dict[int, Opinion]] = {one.key: {} for one in leading}
+    asked = [one for one in leading if one.key.kind in judges.kinds and not one.question.whole]
+    first: list[tuple[Due, int]] = []
+    for one in asked:
+        first += [(one, wording) for wording in _first_wordings(one.finding)]
+    await _put(asker, first, opinions)
+    again = [one for one in asked if _needs_second(one.finding, opinions[one.key])]
+    await _put(asker, [(one, 2) for one in again], opinions)
+    return opinions
 
 
 def _agree(settled: Mapping[FindingKey, Finding], keys: Iterable[FindingKey]) -> bool:

@@ -7,7 +7,7 @@ import json
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import accumulate, chain
 from pathlib import Path
@@ -61,14 +61,19 @@ def _primock57(folder: Path) -> Iterator[ExternalItem]:
         record = f"The consultation that the note was written about:\n\n{said}"
         cells = _cells(sheet)
         for column, title in ((column, text) for (row, column), text in cells.items() if row == 1):
-            below = [(row, text) for (row, place), text in cells.items() if place == column and row > 1]
-            given = [(text, cells.get((row, column + 1), "").lower()) for row, text in below]
-            labelled = [(text, label) for text, label in given if label in ("c", "i")]
+            labelled = _labelled_lines(cells, column)
             if title.startswith("Note") and labelled:
                 name = f"day{day}-{number:02d}-{sheet.parent.name}-{title}".lower().replace(" ", "-")
                 lines = (text.removeprefix("↳").strip().replace("\n", " ") for text, _ in labelled)
                 votes = tuple((label == "i",) for _, label in labelled)
                 yield ExternalItem(Reading("summary", name, 1, "\n".join(lines), record=record), votes)
+
+
+def _labelled_lines(cells: Mapping[tuple[int, int], str], column: int) -> list[tuple[str, str]]:
+    """The lines of a note and their labels, `c` for correct and `i` for incorrect, from a column and the next."""
+    below = [(row, text) for (row, place), text in cells.items() if place == column and row > 1]
+    given = [(text, cells.get((row, column + 1), "").lower()) for row, text in below]
+    return [(text, label) for text, label in given if label in ("c", "i")]
 
 
 def _dialogue(folder: Path, stem: str) -> str:

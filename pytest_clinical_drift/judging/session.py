@@ -33,6 +33,25 @@ Find = Callable[[Case, Transcript], Findings]
 """Reads a conversation by rules."""
 
 
+_REVIEWS = "reviews:"
+"""What a spec of a reviews file begins with."""
+
+
+def _judge_specs(specs: Sequence[str], *, of_control: bool) -> list[str]:
+    """The judges that a run names; a control is judged by the judge of controls unless it names another."""
+    chosen = [spec for spec in specs if not spec.startswith(_REVIEWS)]
+    return [CONTROL] if of_control and not chosen else chosen
+
+
+def _reviews_of(specs: Sequence[str]) -> Reviews | None:
+    """The reviews files that a run names, pooled; None where it names none."""
+    reviews: Reviews | None = None
+    for spec in specs:
+        if spec.startswith(_REVIEWS):
+            reviews = read_reviews(Path(spec.removeprefix(_REVIEWS)), known=reviews)
+    return reviews
+
+
 class JudgeSession:
     """Judges and reviews of one run, in the process that talks to the model."""
 
@@ -51,20 +70,14 @@ class JudgeSession:
         today: datetime.date,
     ) -> None:
         """`cases` is the full set, also where a part of it is run: audit and canaries are drawn as for all of it."""
-        chosen = [spec for spec in specs if not spec.startswith("reviews:")]
         of_control = subject.startswith("control:")
-        if not chosen and of_control:
-            chosen = [CONTROL]
-        self.judges, self.options = make_judges(chosen, settings)
+        self.judges, self.options = make_judges(_judge_specs(specs, of_control=of_control), settings)
         if not of_control and any(judge.name == CONTROL for judge in self.judges):
             raise InputError("--drift-judge control: it judges controls only; give a model that reads")
         self.name = " + ".join(judge.name for judge in self.judges) or "rules"
         """For headlines and the manifest."""
         self.is_control = bool(self.judges) and self.judges[0].name == CONTROL
-        self.reviews: Reviews | None = None
-        for spec in specs:
-            if spec.startswith("reviews:"):
-                self.reviews = read_reviews(Path(spec.removeprefix("reviews:")), known=self.reviews)
+        self.reviews = _reviews_of(specs)
         self._rules = rules
         self._root = root
         self._today = today

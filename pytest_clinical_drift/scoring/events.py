@@ -1,7 +1,9 @@
 """What the gated metrics count: alarms, and lapses over turns at both ends (hard stops, old values, wrong facts)."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Self
 
 from pytest_clinical_drift.cases.model import Case, FactState, facts_at
 from pytest_clinical_drift.cases.timeline import demands_at
@@ -95,18 +97,14 @@ def lapses(case: Case, turns: Sequence[TurnAssessment], summaries: Mapping[int, 
 
     The `summaries`, by turn, show a contradicted fact among the words that deny it.
     """
-    probed = [turn.turn for turn in turns if turn.findings]
-    decisive = set(probed[-1:])
-    if all(map(case.is_own, range(1, len(case.turns) + 1))):
-        decisive.add(case.t10_turn)
-    before = dict(zip(probed[1:], probed, strict=False))
+    probes = _Probes.of(case, turns)
     updated = _first_updates(case)
     timeline = _by_fact(turns)
     events: list[Event] = []
     for fact, history in timeline.items():
         of_fact: dict[str, Event] = {}
         for worst in (False, True):
-            for metric, kind, at in _lapses(history, decisive, before, updated.get(fact), worst=worst):
+            for metric, kind, at in _lapses(history, probes, updated.get(fact), worst=worst):
                 if metric not in of_fact:
                     of_fact[metric] = _event(metric, kind, at, history[at], (summaries or {}).get(at, ""), worst=worst)
         if "hard_stops" in of_fact:  # a slip that open alarms would turn into a hard stop is one thing, not two
@@ -134,38 +132,64 @@ def _by_fact(turns: Sequence[TurnAssessment]) -> dict[str, dict[int, SettledFact
     return timeline
 
 
-def _lapses(
-    history: Mapping[int, SettledFact], decisive: set[int], before: Mapping[int, int], since: int | None, *, worst: bool
-) -> Iterator[tuple[str, AlarmKind, int]]:
-    """What the findings of one fact, by turn, amount to at one end: metric, kind and turn.
+@dataclass(frozen=True, slots=True)
+class _Probes:
+    """The turns after which a conversation was summarised."""
 
-    `before` is the probe before each, `since` the turn of the fact's first update. A lapse lasts over two probes in a
-    row, or at a `decisive` one (turn 10 of an ordinary run, the last).
-    """
+    decisive: Set[int]
+    """At which a single lapse counts: turn 10 of an ordinary run, and the last."""
+    before: Mapping[int, int]
+    """The probe before each."""
 
-    def marked(kind: AlarmKind) -> list[int]:
-        return [turn for turn, finding in history.items() if finding.counts(worst=worst) == kind]
+    @classmethod
+    def of(cls, case: Case, turns: Sequence[TurnAssessment]) -> Self:
+        probed = [turn.turn for turn in turns if turn.findings]
+        decisive = set(probed[-1:])
+        if all(map(case.is_own, range(1, len(case.turns) + 1))):
+            decisive.add(case.t10_turn)
+        return cls(decisive, dict(zip(probed[1:], probed, strict=False)))
 
-    def lasting(turns: Sequence[int]) -> list[int]:
-        return [turn for turn in turns if turn in decisive or before.get(turn) in turns]
+    def lasting(self, turns: Sequence[int]) -> list[int]:
+        """Turns at which a lapse has lasted over two probes in a row, or is decisive."""
+        return [turn for turn in turns if turn in self.decisive or self.before.get(turn) in turns]
 
-    stale, wrong, lost = (marked(kind) for kind in (AlarmKind.STALE, AlarmKind.CONTRADICTED, AlarmKind.LOST))
-    first = min([*wrong, *stale], default=0)
+
+_Lapse = tuple[str, AlarmKind, int]
+"""Metric, kind and turn."""
+
+
+def _lapses(history: Mapping[int, SettledFact], probes: _Probes, since: int | None, *, worst: bool) -> Iterator[_Lapse]:
+    """What the findings of one fact, by turn, amount to at one end; `since` is the turn of its first update."""
+    stale = _marked(history, AlarmKind.STALE, worst=worst)
+    wrong = _marked(history, AlarmKind.CONTRADICTED, worst=worst)
     # after an update any wrong value means that the new one was not taken up, whether it is the old one or another
     behind = sorted({*stale, *(turn for turn in wrong if since is not None and turn >= since)})
-    if lasting(behind):
+    not_taken_up = bool(probes.lasting(behind))
+    if not_taken_up:
         yield "stale_facts", AlarmKind.STALE if behind[0] in stale else AlarmKind.CONTRADICTED, behind[0]
-    if next(iter(history.values())).hard_stop:
-        lost_for_long = lasting(lost)
-        if first:
-            yield "hard_stops", AlarmKind.CONTRADICTED if first in wrong else AlarmKind.STALE, first
-        elif lost_for_long:
-            earlier = before.get(lost_for_long[0], 0)
-            yield "hard_stops", AlarmKind.LOST, earlier if earlier in lost else lost_for_long[0]
-        elif lost:
-            yield "hard_stop_slips", AlarmKind.LOST, lost[0]
-    elif first and not lasting(behind):
-        yield "contradicted_facts", AlarmKind.CONTRADICTED, first
+    first = min([*wrong, *stale], default=0)
+    if not next(iter(history.values())).hard_stop:
+        if first and not not_taken_up:
+            yield "contradicted_facts", AlarmKind.CONTRADICTED, first
+    elif first:
+        yield "hard_stops", AlarmKind.CONTRADICTED if first in wrong else AlarmKind.STALE, first
+    else:
+        yield from _losses(_marked(history, AlarmKind.LOST, worst=worst), probes)
+
+
+def _marked(history: Mapping[int, SettledFact], kind: AlarmKind, *, worst: bool) -> list[int]:
+    """The turns at which an alarm of a kind counts."""
+    return [turn for turn, finding in history.items() if finding.counts(worst=worst) == kind]
+
+
+def _losses(lost: Sequence[int], probes: _Probes) -> Iterator[_Lapse]:
+    """A hard stop that was lost for long, or only at one probe."""
+    lasting = probes.lasting(lost)
+    if lasting:
+        earlier = probes.before.get(lasting[0], 0)
+        yield "hard_stops", AlarmKind.LOST, earlier if earlier in lost else lasting[0]
+    elif lost:
+        yield "hard_stop_slips", AlarmKind.LOST, lost[0]
 
 
 def _event(metric: str, kind: AlarmKind, turn: int, finding: SettledFact, summary: str, *, worst: bool) -> Event:
