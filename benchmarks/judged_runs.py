@@ -17,17 +17,17 @@ from typing import Any, Protocol
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
+from pytest_clinical_drift.core.findings import Opinion
+from pytest_clinical_drift.core.words import State
 from pytest_clinical_drift.evidence.findings import Findings
 from pytest_clinical_drift.judging.answers import AGAINST, KINDS, QUOTED
 from pytest_clinical_drift.judging.entries import About, ReadingAnswer
 from pytest_clinical_drift.judging.judge_options import JudgePolicy
 from pytest_clinical_drift.judging.labelled import GROUPS
+from pytest_clinical_drift.judging.opinions import with_people
 from pytest_clinical_drift.judging.protocol import JudgeRequest
 from pytest_clinical_drift.judging.questions import check_answer
 from pytest_clinical_drift.judging.readings import Reading
-from pytest_clinical_drift.core.findings import Opinion
-from pytest_clinical_drift.core.words import State
-from pytest_clinical_drift.judging.opinions import with_people
 from pytest_clinical_drift.judging.session import JudgedConversation, JudgeSession
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer

@@ -14,7 +14,13 @@ from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.cases.sharding import Shard
 from pytest_clinical_drift.results.files import RESULTS_FILE, to_plain, write_json
 from pytest_clinical_drift.results.folders import TRANSCRIPTS
-from pytest_clinical_drift.results.inputs import GateInputs, RunInputs, manifest_hash, options_hash, write_inputs
+from pytest_clinical_drift.results.inputs import (
+    GateInputs,
+    JudgingRecord,
+    RunInputs,
+    options_hash,
+    write_inputs,
+)
 from pytest_clinical_drift.results.manifest import JudgeRecord, ShardRecord
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.shards import ShardRun
@@ -28,6 +34,7 @@ CASES = tuple(
 )
 """Dealt to two shards, the longest first, each to the one with the fewest turns: anna; bela and cleo."""
 WINDOW = 8000
+JUDGING = JudgingRecord(window=WINDOW)
 
 
 def gate(**changed: Any) -> GateInputs:
@@ -63,8 +70,7 @@ def results(
 def inputs_of(inputs: GateInputs, result: RunResult) -> RunInputs:
     """The other record of that run."""
     known = {name: getattr(inputs, name) for name in GateInputs.model_fields}
-    name = manifest_hash(result.manifest)
-    return RunInputs(**known, manifest=name, deciders=result.deciders, window=WINDOW, judged=())
+    return RunInputs(**known, manifest=result.manifest, deciders=result.deciders, judging=JUDGING)
 
 
 def shard_run(
@@ -93,7 +99,7 @@ def written(run: ShardRun) -> Path:
     """The folder of a shard, with both records and a folder of transcripts."""
     (run.folder / TRANSCRIPTS).mkdir(parents=True)
     write_json(to_plain(run.result), run.folder / RESULTS_FILE)
-    write_inputs(run.folder, run.inputs, run.result, (), WINDOW)
+    write_inputs(run.folder, run.inputs, run.result, JUDGING)
     return run.folder
 
 

@@ -13,35 +13,8 @@ FOLDER = Path(pytest_clinical_drift.__file__).parent / "data" / "templates"
 LONGEST_LINE = 140
 NOT_CONVERTED = frozenset(
     {
-        "calibration.txt.j2",
-        "cases_review.html.j2",
-        "chart.svg.j2",
-        "compare.html.j2",
-        "dossier.html.j2",
         "dossier.js",
-        "dossier_alarm.html.j2",
-        "dossier_alarms.html.j2",
-        "dossier_case.html.j2",
-        "dossier_case_list.html.j2",
-        "dossier_case_page.html.j2",
-        "dossier_cases.html.j2",
-        "dossier_index.html.j2",
-        "dossier_memory.html.j2",
-        "dossier_quality.html.j2",
-        "dossier_reply.html.j2",
-        "dossier_sign.html.j2",
-        "meaning.txt.j2",
-        "memory.txt.j2",
-        "power.txt.j2",
-        "review.html.j2",
         "review.js",
-        "run_lines.txt.j2",
-        "slate_charts.html.j2",
-        "slate_report.html.j2",
-        "start.txt.j2",
-        "summary.md.j2",
-        "terminal.txt.j2",
-        "ungated.txt.j2",
     }
 )
 """Templates that still compute; a template leaves this list with its last fault."""

@@ -43,7 +43,7 @@ def schema(*, say: Say) -> int:
 
 def power(*, cases: int | None, drop: float, results: Path | None, say: Say) -> int:
     from pytest_clinical_drift.metrics.paired import estimate_power
-    from pytest_clinical_drift.report.page import text_lines
+    from pytest_clinical_drift.report.power_text import power_lines
     from pytest_clinical_drift.results.comparing import load_baseline
     from pytest_clinical_drift.verdict.baseline import by_id, comparison_rules, recall_spread
     from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
@@ -63,7 +63,7 @@ def power(*, cases: int | None, drop: float, results: Path | None, say: Say) -> 
         raise InputError(f"--drop must lie between 0 and 1, found {drop:g}")
     rules = comparison_rules(load_thresholds(project_thresholds(Path.cwd())))
     estimated = estimate_power(cases=cases, drop=drop, rules=rules, baseline=spread)
-    say("\n".join(text_lines("power.txt.j2", "lines", power=estimated)))
+    say("\n".join(power_lines(estimated)))
     return 0
 
 

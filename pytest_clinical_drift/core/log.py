@@ -2,11 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 from pytest_clinical_drift.core.findings import FindingKey
 from pytest_clinical_drift.core.words import Why
 from pytest_clinical_drift.errors import Failure
+
+_DEEPEST = 20
+"""Levels of an answer that are kept: its form has five."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +58,14 @@ class Measurement:
     """Of the project's own scorers, and the means of PDSQI-9."""
     failure: Failure | None = None
     """Why the conversation is incomplete."""
+
+
+def loggable(value: Any, levels: int = _DEEPEST) -> Any:
+    """A judge's JSON as the log can hold it: nothing instead of what is no finite number, or nested without end."""
+    if isinstance(value, Mapping):
+        return {key: loggable(held, levels - 1) for key, held in value.items()} if levels else None
+    if isinstance(value, list | tuple):
+        return [loggable(held, levels - 1) for held in value] if levels else None
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    return value

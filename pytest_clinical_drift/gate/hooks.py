@@ -45,7 +45,7 @@ from pytest_clinical_drift.gate.set_result import SetResult, figures_of, judge_r
 from pytest_clinical_drift.gate.settings import read_settings
 from pytest_clinical_drift.judging.for_reviewers import others_named
 from pytest_clinical_drift.report.judge_text import judge_line
-from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.report.run_lines import Collects, JudgeHeader, RunHeader, header_lines
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.inputs import JudgingRecord
 from pytest_clinical_drift.results.run_log import logs_of
@@ -119,17 +119,31 @@ class ActivePlugin(GroupsPlugin):
         sets = {bundled_cases(): "the bundled set", bundled_cases(LONG): "the bundled long set"}
         names = self.run.session.names
         impossible = [cannot_happen(case, others_named=others_named(case, names)) for case in self.run.inputs.cases]
-        lines = text_lines(
-            "run_lines.txt.j2",
-            "header",
-            run=self.run,
+        header = RunHeader(
+            model=str(self.run.spec),
+            cases=len(self.run.cases),
+            chosen=len(self.run.chosen),
             source=sets.get(cases) or shown(cases),
-            gate=limits.resolve() if limits else "the bundled thresholds",
+            gate=str(limits.resolve()) if limits else "the bundled thresholds",
+            shard=str(self.run.settings.shard or ""),
+            implied=self.run.inputs.thresholds.implied_metrics,
             cannot=[m for m in EVENT_METRICS if all(m in metrics for metrics in impossible)],
-            selection=self.selection,
+            collects=self._collects(),
             study=STUDY,
+            judge=self._judge_header(),
         )
-        return [f"clinical-drift: {line}" for line in lines]
+        return [f"clinical-drift: {line}" for line in header_lines(header)]
+
+    def _collects(self) -> Collects:
+        if self.selection is None:
+            return Collects.GATE
+        return Collects.BOTH if self.selection else Collects.TESTS
+
+    def _judge_header(self) -> JudgeHeader | None:
+        judge = self.run.session
+        if not judge.judges:
+            return None
+        return JudgeHeader(name=judge.name, offline=judge.options.offline, hosts=judge.hosts)
 
     # -- collection
 

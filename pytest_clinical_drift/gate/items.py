@@ -22,8 +22,8 @@ from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.gate.pytest_reports import GateFailure, take_ids
 from pytest_clinical_drift.gate.run import GateRun, Scores
 from pytest_clinical_drift.gate.set_result import figures_of
+from pytest_clinical_drift.report.case_text import case_report
 from pytest_clinical_drift.report.headlines import case_headline, unsettled_line
-from pytest_clinical_drift.report.terminal import case_report
 from pytest_clinical_drift.results.models import CaseResult
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 from pytest_clinical_drift.subjects.base import RunStopped

@@ -9,7 +9,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.report.run_lines import attempt_line
 from pytest_clinical_drift.results.manifest import Manifest
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import Attempts, InstrumentCheck
@@ -60,15 +60,12 @@ def record_run(folder: Path, result: RunResult) -> str:
     except OSError as error:
         return f"attempt unknown: the ledger {path} cannot be written ({type(error).__name__})"
     mine, earlier = _runs_of(manifest, before)
-    (sentence,) = text_lines(
-        "run_lines.txt.j2",
-        "attempt",
-        number=0 if verdict == Verdict.PARTIAL else len(earlier) + 1,  # runs of a subset do not count
+    return attempt_line(
+        number=None if verdict == Verdict.PARTIAL else len(earlier) + 1,  # runs of a subset do not count
         earlier=[one["verdict"] for one in earlier],
         subsets=len(mine) - len(earlier),
         changed=[f"the {key}" for key in _WATCHED if earlier and earlier[-1].get(key) != entry[key]],
     )
-    return sentence
 
 
 def ledger_above(place: Path) -> Path | None:

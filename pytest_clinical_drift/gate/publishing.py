@@ -20,10 +20,11 @@ from pytest_clinical_drift.report.headlines import case_headline, next_step, run
 from pytest_clinical_drift.report.html import REPORT_FILE, render_case_pages, render_report
 from pytest_clinical_drift.report.json_file import write_results
 from pytest_clinical_drift.report.judge_text import judge_line
+from pytest_clinical_drift.report.layout import fill
 from pytest_clinical_drift.report.markdown import publish_markdown
-from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.reasons import reason_texts
-from pytest_clinical_drift.report.terminal import fill, render_summary, verdict_line
+from pytest_clinical_drift.report.run_lines import blocked_line
+from pytest_clinical_drift.report.terminal import render_summary, verdict_line
 from pytest_clinical_drift.results.folders import CASE_PAGES, RunFolder
 from pytest_clinical_drift.results.inputs import JudgingRecord, write_inputs
 from pytest_clinical_drift.results.models import RunResult
@@ -116,7 +117,7 @@ def whole_result(finished: FinishedRun, problem: str = "") -> ResultWithoutTest:
     step, other = next_step(result) if failed else "", []
     if problem or (code and verdict in (Verdict.PASS, Verdict.CAUTION) and not collected.inputs.strict):
         failures = collected.foreign_failures + collected.outages
-        other = text_lines("run_lines.txt.j2", "blocked", code=code, failures=failures, problem=problem)
+        other = [blocked_line(code=code, failures=failures, problem=problem)]
     # the step is what a reader of one line needs most, and a line is cut at its end
     first, rest = [headline, *other, step], "; ".join(reasons)
     return ResultWithoutTest(

@@ -24,7 +24,7 @@ from pytest_clinical_drift.gate.reopened import (
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.reviews import Reviews, check_reviews, read_reviews
 from pytest_clinical_drift.report.headlines import next_step, run_sentence
-from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.report.run_lines import changes_lines
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.folders import REVIEWED, TRANSCRIPTS
 from pytest_clinical_drift.results.inputs import INPUTS_FILE, RunInputs, check_inputs, read_inputs
@@ -73,7 +73,7 @@ def judge_with_reviews(results: Path, files: Sequence[Path], out: Path | None, s
         if before[case.case_id] != case.verdict
     ]
     headline = run_sentence(result)
-    lines = text_lines("run_lines.txt.j2", "changes", it=result.reviewed, cases=changed, headline=headline)
+    lines = changes_lines(result.reviewed, changed, headline) if result.reviewed is not None else [headline]
     step = next_step(result, shown(written[0].parent))
     for line in (*lines, *(f"written: {file}" for file in written), step):
         say(line)

@@ -27,8 +27,9 @@ from pytest_clinical_drift.gate.reopened import Conversation, Record, reopen
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.judging.readings import record_of
 from pytest_clinical_drift.report import review_page
+from pytest_clinical_drift.report.cases_page import CASES_FILE, render_cases
 from pytest_clinical_drift.report.headlines import review_bound, run_headline
-from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.report.run_lines import after_review_line
 from pytest_clinical_drift.report.sentences import grade_rank
 from pytest_clinical_drift.report.words import counted
 from pytest_clinical_drift.results.files import read_results
@@ -217,7 +218,7 @@ def review(
     """Write the page on which a person settles the alarms of a run, or reads cases before signing them."""
     if results is None and cases is not None:
         loaded = load_cases(cases)
-        written = write_atomically(out or Path(review_page.CASES_FILE), review_page.render_cases(loaded))
+        written = write_atomically(out or Path(CASES_FILE), render_cases(loaded))
         say(f"{sum(map(signed, loaded))} of {len(loaded)} cases clinically signed\nwritten: {written}")
         return 0
     if results is None or cases is not None:
@@ -243,8 +244,7 @@ def review(
         else:
             name = f"part {number} of {split}"
             _write_part(part, place.with_stem(f"{place.stem}-{number}"), {**about, "part": name}, say)
-    for line in text_lines("run_lines.txt.j2", "after_review", place=shown(results), parts=split):
-        say(line)
+    say(after_review_line(shown(results), split))
     return 0
 
 

@@ -11,7 +11,7 @@ from pytest_clinical_drift.gate.pytest_reports import Say
 from pytest_clinical_drift.gate.record_check import day_of
 from pytest_clinical_drift.gate.reviewed import judged_again
 from pytest_clinical_drift.judging.opinions import person
-from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.report.run_lines import ReleaseStep, release_line
 from pytest_clinical_drift.results import releases, signed
 from pytest_clinical_drift.results.files import RESULTS_FILE, read_results
 from pytest_clinical_drift.results.folders import REVIEWED, RUNS
@@ -68,7 +68,7 @@ def sign(
         if allowed is not None:
             fault = signed.signing_fault(file, release, allowed) or _reviewer_fault(result, allowed)
             if fault:
-                raise InputError(_sentence(fault, release, results))
+                raise InputError(release_line(ReleaseStep(fault), release, results))
         for place in (results, *(copy.parent for copy in copies)):
             for part in written:
                 shutil.copyfile(part, place / part.name)
@@ -87,14 +87,15 @@ def _expiry(until: str | None) -> datetime.date | None:
 
 def _lines_on(release: signed.Release, results: Path, *, checked: bool) -> list[str]:
     """What to tell of a signature: the decision, an earlier one that it replaces, and who may not have been checked."""
-    lines = [_sentence("signed", release, results)]
+    lines = [release_line(ReleaseStep.SIGNED, release, results)]
     if (results / signed.RELEASE_FILE).is_file():
         try:
-            lines.append(_sentence("replaced", signed.read_release(results / signed.RELEASE_FILE), results))
+            earlier = signed.read_release(results / signed.RELEASE_FILE)
+            lines.append(release_line(ReleaseStep.REPLACED, earlier, results))
         except InputError:
             lines.append(f"this replaces an earlier {signed.RELEASE_FILE}, which could not be read")
     if not checked:
-        lines.append(_sentence("unchecked", release, results))
+        lines.append(release_line(ReleaseStep.UNCHECKED, release, results))
     return lines
 
 
@@ -129,7 +130,7 @@ def verify_release(results: Path, allowed: Path | None, say: Say, today: datetim
         fault = _reviewer_fault(result, allowed) or ("reviewed" if reviews_since(results, result) else "")
         notes = [] if fault else _check_again(results, release, result)
     fault = fault or _out_of_force(release, today)
-    say(_sentence(fault or "released", release, results, changes=_named(changes)))
+    say(release_line(ReleaseStep(fault or "released"), release, results, _named(changes)))
     for note in notes:
         say(note)
     return 1 if fault else 0
@@ -214,8 +215,3 @@ def _check_decision(result: RunResult, decision: str, expires: datetime.date | N
 def _reviewer_fault(result: RunResult, allowed: Path) -> str:
     reviewers = {person(name.rpartition(" (")[0]) for name in result.deciders.reviewers}
     return "reviewer" if reviewers & read_signers(allowed).developers else ""
-
-
-def _sentence(code: str, release: signed.Release, results: Path, changes: str = "") -> str:
-    (sentence,) = text_lines("run_lines.txt.j2", "release", code=code, it=release, place=results, changes=changes)
-    return sentence

@@ -25,8 +25,9 @@ from pytest_clinical_drift.judging.make_calibration import CALIBRATIONS, cost_li
 from pytest_clinical_drift.judging.pdsqi import WORDINGS, rated_turns
 from pytest_clinical_drift.judging.public_sets import load_external, measure_external
 from pytest_clinical_drift.judging.queue import JudgeQueue
-from pytest_clinical_drift.report.judge_text import render_calibration, render_external
-from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.report.calibration_text import render_calibration, render_external
+from pytest_clinical_drift.report.run_lines import JudgeEstimate, RunEstimate, estimate_lines, judge_estimate_lines
+from pytest_clinical_drift.report.start_files import Project, ci_file, pytest_ini, thresholds_file
 from pytest_clinical_drift.subjects.spec import on_this_machine, parse_spec
 from pytest_clinical_drift.verdict.thresholds import load_thresholds, project_thresholds
 from pytest_clinical_drift.versions import PACKAGE, own_version
@@ -66,8 +67,15 @@ def estimate(cases: Sequence[Case], run: GateRun, *, calibration: bool = True) -
             tokens += (history + _tokens(dialogue.PROBE)) * (turn.turn in probed)
         tokens += (history + _tokens(dialogue.PROBE)) * plan.single_message
     requests = sum(plan.requests(case) for case in cases)
-    used = {"prompt": tokens * plan.repeats, "completion": requests * _TEXT_TOKENS}
-    lines = text_lines("run_lines.txt.j2", "estimate", requests=requests, cases=len(cases), turns=turns, **used)
+    lines = estimate_lines(
+        RunEstimate(
+            cases=len(cases),
+            turns=turns,
+            requests=requests,
+            prompt=tokens * plan.repeats,
+            completion=requests * _TEXT_TOKENS,
+        )
+    )
     if not session.judges or session.is_control:
         return lines
     handovers = sum(turn.handover for case in cases for turn in case.turns)
@@ -76,14 +84,22 @@ def estimate(cases: Sequence[Case], run: GateRun, *, calibration: bool = True) -
     due = sum(state.fact.hard_stop for case in cases for state in facts_at(case, len(case.turns))) * 2 * plan.repeats
     few, many = (round(readings * rate) + due for rate in (_CAREFUL, _WEAK))
     prompt, answer = (
-        [(readings + ratings) * of_reading + questions * of_question for questions in (few, many)]
+        ((readings + ratings) * of_reading + few * of_question, (readings + ratings) * of_reading + many * of_question)
         for of_reading, of_question in zip(_READING_TOKENS, _QUESTION_TOKENS, strict=True)
     )
     due_now = calibration and session.known_to_decide() is None
     more = cost_line(load_calibration_set(session.options.calibration_set), session.procedure) if due_now else ""
-    checks = session.options.audit + 2 * session.options.canaries
-    given = {"readings": readings, "few": few, "many": many, "prompt": prompt, "answer": answer, "checks": checks}
-    return lines + text_lines("run_lines.txt.j2", "judge_estimate", **given, ratings=ratings, calibration=more)
+    return lines + judge_estimate_lines(
+        JudgeEstimate(
+            readings=readings,
+            questions=(few, many),
+            prompt=prompt,
+            answer=answer,
+            checks=session.options.audit + 2 * session.options.canaries,
+            ratings=ratings,
+            calibration=more,
+        )
+    )
 
 
 def _tokens(text: str) -> float:
@@ -232,18 +248,22 @@ def _refuse(name: str, model: object) -> None:
 def _write_project(settings: Settings, ci: CiSystem, say: Say) -> None:
     """What a project commits besides the calibration, unless it is there; and what keeps the CI file from working."""
     root, specs = settings.root.resolve(), (settings.model, *settings.judges)
-    files = {
-        "pytest.ini": text_lines("start.txt.j2", "pytest_ini", settings=settings),
-        "thresholds.yaml": text_lines("start.txt.j2", "thresholds"),
-    }
+    keys = [given["key_env"] for given in (settings.settings, settings.judge_settings) if "key_env" in given]
+    keys.append(KEY_VARIABLE)
+    project = Project(
+        model=settings.model,
+        judges=settings.judges,
+        settings=settings.settings,
+        judge_settings=settings.judge_settings,
+        keys=list(dict.fromkeys(keys)),
+    )
+    files = {"pytest.ini": pytest_ini(project), "thresholds.yaml": thresholds_file()}
     remarks = []
     if ci in CI_FILES:
         file, number = CI_FILES[ci], own_version()
         extra = "[hf]" if any(parse_spec(spec).kind == "hf" for spec in specs) else ""
         package = f"{PACKAGE}{extra}{f'=={number}' if number[0].isdigit() else ''}"
-        keys = [given["key_env"] for given in (settings.settings, settings.judge_settings) if "key_env" in given]
-        keys.append(KEY_VARIABLE)
-        files[file] = text_lines("start.txt.j2", ci, settings=settings, keys=list(dict.fromkeys(keys)), package=package)
+        files[file] = ci_file(ci, project, package)
         advice = "name an address that it reaches, or use your own runner"
         remarks = [
             f"{file}: a hosted runner does not reach {spec}; {advice}" for spec in specs if on_this_machine(spec)

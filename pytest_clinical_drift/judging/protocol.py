@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import Any, Protocol
 
-from pytest_clinical_drift.core.log import Answer
+from pytest_clinical_drift.core.log import Answer, loggable
 from pytest_clinical_drift.core.words import Seat
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.judging.answers import KINDS
@@ -39,9 +39,10 @@ class JudgeRequest:
 
     def answer(self, given: Mapping[str, Any], *, voter: str = "") -> Answer:
         """What a judge returned, as the log keeps it; failed where it is none of the answers to a question."""
+        kept = loggable(given)
         if isinstance(self.item, Question):
-            return answered(self.item, voter, self.wording, given)
-        return Answer(voter, self.item.id, self.wording, given)
+            return answered(self.item, voter, self.wording, kept)
+        return Answer(voter, self.item.id, self.wording, kept)
 
     def fail(self, why: str, *, outage: bool = True, unsent: bool = False) -> Answer:
         """The answer that did not come; no `outage` where the judge answered, but not usably."""

@@ -16,7 +16,8 @@ from pytest_clinical_drift.gate.inside_pytest import name_suite
 from pytest_clinical_drift.gate.options import OPTIONS, RESULTS, destination
 from pytest_clinical_drift.gate.settings import path_option, switched_on
 from pytest_clinical_drift.ranking.gate import INTEGRITY, SlateJudgement, SlateRun
-from pytest_clinical_drift.ranking.report import render_slate, summary_lines
+from pytest_clinical_drift.ranking.page import render_slate
+from pytest_clinical_drift.ranking.report import summary_lines
 from pytest_clinical_drift.report.clean import LONGEST_LINE, one_line
 from pytest_clinical_drift.results.files import write_json
 from pytest_clinical_drift.verdict.reasons import FigureState, Verdict

@@ -48,6 +48,14 @@ def opening(text: str, width: int) -> str:
     return f"{flat[:whole]} …" if 2 * whole > width else f"{flat[: width - 1]}…"
 
 
+def as_lines(*texts: str) -> list[str]:
+    """The lines of some texts as they are printed: none is empty, none ends with blanks."""
+    lines: list[str] = []
+    for text in texts:
+        lines += [line.rstrip() for line in text.splitlines() if line.strip()]
+    return lines
+
+
 def inert(text: str, width: int = 160) -> str:
     """Text that markdown renders as itself: one line, every special character escaped, no mentions or links."""
     return _MARKDOWN.sub(r"\\\1", one_line(text, width)).replace("\\<", "&lt;").replace("\\&", "&amp;")
@@ -104,4 +112,8 @@ def find_quote(text: str, quote: str) -> list[tuple[int, int]]:
 
 
 def quote_marks(text: str, quotes: Sequence[str], style: str, title: str) -> list[Mark]:
-    return [Mark(start, end, style, title) for quote in quotes if quote for start, end in find_quote(text, quote)]
+    marks: list[Mark] = []
+    for quote in quotes:
+        if quote:
+            marks += [Mark(start, end, style, title) for start, end in find_quote(text, quote)]
+    return marks

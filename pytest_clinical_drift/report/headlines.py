@@ -4,8 +4,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from pytest_clinical_drift.report.clean import LONGEST_LINE, one_line
-from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.report.next_step import next_command, review_limit
 from pytest_clinical_drift.report.reasons import at_both_ends, beside_limit, reason_text, reason_texts
+from pytest_clinical_drift.report.run_lines import reviewed_text
 from pytest_clinical_drift.report.sentences import alarm_line, alarm_title, event_sentence, worst_first
 from pytest_clinical_drift.report.words import counted, label
 from pytest_clinical_drift.results.manifest import Manifest
@@ -18,7 +19,6 @@ from pytest_clinical_drift.verdict.reasons import CoreNotEvaluated, FigureState,
 from pytest_clinical_drift.verdict.thresholds import CANARIES, Thresholds
 from pytest_clinical_drift.verdict.values import MetricVerdict, figures_unread
 
-_TEMPLATE = "run_lines.txt.j2"
 _MOSTLY = 0.5
 """Share of empty texts above which a headline begins with it."""
 _NAMED = 3
@@ -39,7 +39,8 @@ def headline_rest(result: RunResult) -> str:
     counts, told = result.counts, [*filter(None, [reuse_text(result.manifest)])]
     # most texts are empty: scored as they stand, and nearly always a fault in serving the model
     if counts is not None and not result.deciders.control and counts.refused > _MOSTLY * counts.texts:
-        told += text_lines(_TEMPLATE, "mostly_empty", empty=counts.refused, texts=counts.texts)
+        empty = f"{counts.refused:,} of {counts.texts:,} replies and summaries are empty or refused"
+        told.append(f"{empty}: check the server, its filters and the system prompt")
     if result.verdict == Verdict.PARTIAL:
         unfinished = result.cases_selected - result.cases_complete
         cases = ((len(result.failing_cases), "at FAIL"), (unfinished, "not run to the end"))
@@ -57,7 +58,10 @@ def headline_rest(result: RunResult) -> str:
 
 def reuse_text(manifest: Manifest) -> str:
     """Such as "12 replies reused, from 2026-01-31"; empty where every reply is new."""
-    return " ".join(text_lines(_TEMPLATE, "reuse", it=manifest)) if manifest.replies_reused else ""
+    if not manifest.replies_reused:
+        return ""
+    since = f", from {one_line(manifest.replies_reused_since[:10])}" if manifest.replies_reused_since else ""
+    return f"{counted(manifest.replies_reused, 'reply')} reused{since}"
 
 
 def _decided_by(result: RunResult) -> list[str]:
@@ -91,19 +95,19 @@ def run_sentence(result: RunResult) -> str:
 
 def review_sentence(reviewed: ReviewRecord) -> str:
     """What the reviews did: in a run that was given them, or to one that was judged again."""
-    return text_lines(_TEMPLATE, "reviewed", it=reviewed)[0]
+    return reviewed_text(reviewed)
 
 
 def next_step(result: RunResult, place: str = "RESULTS", *, merged: bool = False) -> str:
     """The one command to run next; `place` is where the results lie, `merged` that they were merged from shards."""
-    return " ".join(text_lines(_TEMPLATE, "next_step", result=result, place=place, merged=merged))
+    return next_command(result, place, merged=merged)
 
 
 def review_bound(result: RunResult, thresholds: Thresholds) -> list[str]:
     """What people's answers cannot do: figures that no judge who may decide has read stay unread."""
     unread = (item for item in result.judgements if item.verdict == FigureState.UNREAD)
     bound = any(thresholds.unsettles(item.metric) for item in unread)
-    return text_lines(_TEMPLATE, "review_bound", result=result) if bound else []
+    return [review_limit(result)] if bound else []
 
 
 # -- of a case

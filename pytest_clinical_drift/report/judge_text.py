@@ -6,36 +6,22 @@ from typing import Any
 from tabulate import tabulate
 
 from pytest_clinical_drift.judging.answers import CONFIRMED_BY_PEOPLE
-from pytest_clinical_drift.judging.calibration_file import VALID_DAYS, Calibration, ExternalTable, KindLimits, Share
+from pytest_clinical_drift.judging.calibration_file import ExternalTable, Share
 from pytest_clinical_drift.judging.labelled import GROUP_OF, GROUPS
 from pytest_clinical_drift.judging.reviews import Agreement, Difference
 from pytest_clinical_drift.report.clean import one_line
-from pytest_clinical_drift.report.page import text_lines
 from pytest_clinical_drift.report.words import counted, kind_name, listed, rounded, span, words
 from pytest_clinical_drift.results.manifest import JudgeRecord
 from pytest_clinical_drift.verdict.counts import EvidenceCounts
 
 NO_JUDGE = "judge: none; only rules validated on labelled text confirm alarms, the rest stay open"
-_FAULTY = ("false_confirmed", "missed")
-"""Shares of errors, of which the upper limit counts."""
-_SHARE_NAMES = {"sensitivity": "sensitivity", "subtle": "sensitivity to subtle faults", "specificity": "specificity"}
 
 
 def judge_line(judge: JudgeRecord | None, counts: EvidenceCounts | None = None) -> str:
     """Name and limits of the judge in one line."""
     if judge is None:
         return NO_JUDGE
-    kinds = judge.calibration.kinds if judge.calibration is not None else {}
-    deciding = [group for group in GROUPS if group in judge.deciding and group in kinds]
-    parts = [f"judge: {one_line(judge.spec, 80)}"]
-    if deciding:
-        if decides := [kind_name(kind) for kind in deciding if kind not in CONFIRMED_BY_PEOPLE]:
-            parts[0] += f", decides {listed(decides)}"
-        if opens := [kind_name(kind) for kind in deciding if kind in CONFIRMED_BY_PEOPLE]:
-            parts[0] += f", opens {listed(opens)} for a person to confirm"
-        finds = rounded(min(kinds[kind].sensitivity.low for kind in deciding), ".0%")
-        clears = rounded(min(kinds[kind].specificity.low for kind in deciding), ".1%")
-        parts.append(f"finds at least {finds} of faults, clears at least {clears} of clean text")
+    parts = _deciding(judge)
     if judge.below_floor:
         parts.append(f"below its floor, decides nothing on {listed([kind_name(kind) for kind in judge.below_floor])}")
     if counts is not None and counts.false_breaches is not None:
@@ -43,6 +29,24 @@ def judge_line(judge: JudgeRecord | None, counts: EvidenceCounts | None = None) 
     if counts is not None and counts.unanswered:
         parts.append(f"{counted(counts.unanswered, 'question')} not answered")
     return "; ".join(parts)
+
+
+def _deciding(judge: JudgeRecord) -> list[str]:
+    """Its name with what it decides and what it opens; and how good it is at these, at the lower limits."""
+    kinds = judge.calibration.kinds if judge.calibration is not None else {}
+    deciding = [group for group in GROUPS if group in judge.deciding and group in kinds]
+    name = f"judge: {one_line(judge.spec, 80)}"
+    if not deciding:
+        return [name]
+    decides = [kind_name(kind) for kind in deciding if kind not in CONFIRMED_BY_PEOPLE]
+    opens = [kind_name(kind) for kind in deciding if kind in CONFIRMED_BY_PEOPLE]
+    if decides:
+        name += f", decides {listed(decides)}"
+    if opens:
+        name += f", opens {listed(opens)} for a person to confirm"
+    finds = rounded(min(kinds[kind].sensitivity.low for kind in deciding), ".0%")
+    clears = rounded(min(kinds[kind].specificity.low for kind in deciding), ".1%")
+    return [name, f"finds at least {finds} of faults, clears at least {clears} of clean text"]
 
 
 def role(kind: str, deciding: Collection[str]) -> str:
@@ -59,54 +63,10 @@ def share_text(share: Share) -> str:
 
 def against_answers(counts: EvidenceCounts | None) -> list[str]:
     """What readings say of facts, in the order of the answers."""
-    seen = {answer for row in (counts.rules_against_judge if counts else {}).values() for answer in row}
+    seen: set[str] = set()
+    for said in counts.rules_against_judge.values() if counts else ():
+        seen |= said.keys()
     return [answer for answer in words("answers") if answer in seen]
-
-
-# -- its calibration, as the command prints it
-
-
-def render_calibration(calibration: Calibration, deciding: Collection[str], floors: Mapping[str, float]) -> str:
-    """Shares with limits per kind, and why a kind decides nothing."""
-    shares, rows = words("shares"), []
-    for kind, limits in calibration.kinds.items():
-        decides = "yes" if kind in deciding else "no" if kind in GROUPS else f"part of {kind_name(GROUP_OF[kind])}"
-        rows.append((kind_name(kind), *(_measured(limits, name, floors.values()) for name in shares), decides))
-    short = [kind for kind in calibration.kinds if kind in GROUPS and kind not in deciding]
-    lines = text_lines(
-        "calibration.txt.j2",
-        "lines",
-        calibration=calibration,
-        attempt=calibration.attempts[-1],
-        table=tabulate(rows, headers=("kind", *shares.values(), "decides"), disable_numparse=True),
-        why_not=[(kind_name(kind), _why_not(calibration, kind, floors)) for kind in short],
-        deciding=deciding,
-        valid_days=VALID_DAYS,
-    )
-    return "\n".join(lines)
-
-
-def _measured(limits: KindLimits, name: str, floors: Collection[float]) -> str:
-    """ "58/60 (≥ 0.893)"; counts only where it was stopped early."""
-    share: Share = getattr(limits, name)
-    if not share.of:
-        return "none asked"
-    limit = f"≤ {rounded(share.high, '.3f')}" if name in _FAULTY else f"≥ {rounded(share.low, '.3f', floors)}"
-    return f"{share.hits}/{share.of}" + ("" if limits.stopped else f" ({limit})")
-
-
-def _why_not(calibration: Calibration, group: str, floors: Mapping[str, float]) -> str:
-    limits = calibration.kinds[group]
-    if limits.stopped == "requests":
-        return "stopped early, too many requests"
-    if limits.stopped:
-        return f"stopped early, {_SHARE_NAMES[limits.stopped]} below its floor"
-    below = [(_SHARE_NAMES[name], getattr(limits, name)) for name in calibration.below(group, floors)]
-    # all answered well, and still below: only more texts can show what the judge is worth
-    few = ", ".join(name for name, share in below if share.hits == share.of)
-    weak = ", ".join(name for name, share in below if share.hits < share.of)
-    told = (f"{weak} below its floor" if weak else "", f"too few texts to show its {few}" if few else "")
-    return "; ".join(filter(None, told))
 
 
 # -- against public sets
@@ -117,16 +77,25 @@ def external_rows(table: ExternalTable) -> list[tuple[str, ...]]:
     return [
         (
             row["items"],
-            *(_share_of(row, name) for name in ("sensitivity", "specificity")),
-            *("" if row.get(name) is None else rounded(row[name], ".3f") for name in ("balanced_f1", "kappa")),
+            _share_of(row, "sensitivity"),
+            _share_of(row, "specificity"),
+            _known(row, "balanced_f1"),
+            _known(row, "kappa"),
         )
         for row in table.rows
     ]
 
 
 def _share_of(row: Mapping[str, Any], name: str) -> str:
-    (hits, of), limits = row[name], row.get(f"{name}_limits")
-    return f"{hits} of {of}" + (f" ({span(limits[0], limits[1], '.3f')})" if limits else "")
+    hits, of = row[name]
+    limits = row.get(f"{name}_limits")
+    text = f"{hits} of {of}"
+    return f"{text} ({span(limits[0], limits[1], '.3f')})" if limits else text
+
+
+def _known(row: Mapping[str, Any], name: str) -> str:
+    value = row.get(name)
+    return "" if value is None else rounded(value, ".3f")
 
 
 def external_lines(judge: JudgeRecord | None) -> list[str]:
@@ -140,11 +109,6 @@ def external_lines(judge: JudgeRecord | None) -> list[str]:
         ]
         lines.append(f"{table.name}, labelled by clinicians: {'; '.join(told)}")
     return lines
-
-
-def render_external(table: ExternalTable) -> str:
-    heads = (table.name, *words("external"))
-    return str(tabulate(external_rows(table), headers=heads, disable_numparse=True))
 
 
 # -- two reviewers

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from pytest_clinical_drift.metrics.horizon import SLOPE_TURNS
+from pytest_clinical_drift.report.meaning import means_lines
 from pytest_clinical_drift.report.page import environment, text_lines
+from pytest_clinical_drift.report.ungated import lines_beside_verdict
 from pytest_clinical_drift.report.words import (
     counted,
     interval_text,
@@ -123,11 +124,11 @@ def beside_limit(item: MetricVerdict) -> str:
 
 
 def what_this_means(result: RunResult) -> str:
-    return " ".join(text_lines("meaning.txt.j2", "means", result=result))
+    return " ".join(means_lines(result))
 
 
 def ungated_lines(result: RunResult) -> list[str]:
     """What is shown beside the verdict and never gated, a line each, details indented: the mean curve, repeats, the
     baseline, the sanity band."""
     notes = reason_texts(result.baseline.notes) if result.baseline else []
-    return text_lines("ungated.txt.j2", "lines", result=result, notes=notes, slope_turns=SLOPE_TURNS)
+    return lines_beside_verdict(result, notes)

@@ -1,29 +1,27 @@
-"""The pages of `clinical-drift review`: alarms one at a time, with their context, for a person to settle, without a
-network; and cases, which a clinician reads before signing them.
+"""The page of `clinical-drift review`: alarms one at a time, with their context, for a person to settle, without a
+network.
 
 A small review is one file. The page of a large one lists the questions and loads each case from a script beside it.
 """
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
 from markupsafe import Markup
 
-from pytest_clinical_drift.cases.entries import demands_in
-from pytest_clinical_drift.cases.model import Case, CriticalEntity, case_hash, facts_of, signed, spoken
 from pytest_clinical_drift.core.findings import Opinion
 from pytest_clinical_drift.judging.answers import UNSURE, against, answers_of
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.report.clean import find_quote, printable
-from pytest_clinical_drift.report.page import environment, page_source
-from pytest_clinical_drift.report.sentences import grade_rank, who
+from pytest_clinical_drift.report.page import render
+from pytest_clinical_drift.report.sentences import who
 from pytest_clinical_drift.report.words import words
 
-FILE_NAME, CASES_FILE = "review.html", "cases_review.html"
+FILE_NAME = "review.html"
 ONE_PAGE = 2_500_000
 """Bytes of questions and texts that one page holds; a larger review has files beside the page, one for each case."""
 _LISTED = ("question", "kind", "case_id", "turn", "earlier_turn", "group", "screen", "lead", "severe")
@@ -63,6 +61,19 @@ class ReviewItem:
     """What people said on this fact or demand in the last release; shown once it is answered."""
 
 
+@dataclass(frozen=True, slots=True)
+class ReviewView:
+    """What the page shows before its script runs, and what the script works with."""
+
+    slug: str
+    part: str
+    """Which part of a review that was split; empty of a whole one."""
+    items: int
+    data: Markup
+    beside: bool
+    """Whether the texts are in files beside the page."""
+
+
 def is_large(items: Sequence[ReviewItem]) -> bool:
     """Whether the questions go into files beside the page, which then only lists them."""
     sizes = accumulate(len(_script_json(_plain(item))) for item in items)
@@ -83,20 +94,34 @@ def render_review(
     items: Sequence[ReviewItem], *, manifest: str, slug: str, headline: str, part: str = "", beside: str = ""
 ) -> str:
     """The page's HTML; `manifest` is the hash that every record of it carries, `beside` the folder of its texts."""
-    kinds = words("kinds")
-    asked = {"questions": "question", "whole": "whole", "captions": "caption"}
-    data = {
+    data = _data(items, manifest=manifest, slug=slug, headline=headline, part=part, beside=beside)
+    view = ReviewView(slug=slug, part=part, items=len(items), data=Markup(_script_json(data)), beside=bool(beside))
+    return render("review.html.j2", review=view)
+
+
+def _data(
+    items: Sequence[ReviewItem], *, manifest: str, slug: str, headline: str, part: str, beside: str
+) -> dict[str, Any]:
+    """What the page's script works with."""
+    kinds: Mapping[str, Mapping[str, Any]] = words("kinds")
+    listed = _listing(items) if beside else {"items": [_plain(item) for item in items]}
+    return {
         "manifest": manifest,
         "part": part,
         "slug": printable(slug),
         "headline": printable(headline),
-        **{name: {kind: entry[key] for kind, entry in kinds.items() if key in entry} for name, key in asked.items()},
+        "questions": _of_kinds(kinds, "question"),
+        "whole": _of_kinds(kinds, "whole"),
+        "captions": _of_kinds(kinds, "caption"),
         "answers": {kind: [_answer(kind, answer) for answer in answers_of(kind)] for kind in kinds},
         "beside": beside,
-        **(_listing(items) if beside else {"items": [_plain(item) for item in items]}),
+        **listed,
     }
-    page = environment().get_template("review.html.j2")
-    return page.render(data=Markup(_script_json(data)), slug=slug, items=len(items), part=part, beside=beside)
+
+
+def _of_kinds(kinds: Mapping[str, Mapping[str, Any]], key: str) -> dict[str, Any]:
+    """One of the words of each kind that has it."""
+    return {kind: entry[key] for kind, entry in kinds.items() if key in entry}
 
 
 def _listing(items: Sequence[ReviewItem]) -> dict[str, Any]:
@@ -106,9 +131,18 @@ def _listing(items: Sequence[ReviewItem]) -> dict[str, Any]:
     rows = []
     for item in items:
         asked = item.question
-        turns = asked.turn, asked.earlier_turn or 0
-        place = item.group, item.screen, int(item.lead), int(item.severe)
-        rows.append([asked.id, kind_at[asked.kind], case_at[asked.case_id], *turns, *place])
+        row = [
+            asked.id,
+            kind_at[asked.kind],
+            case_at[asked.case_id],
+            asked.turn,
+            asked.earlier_turn or 0,
+            item.group,
+            item.screen,
+            int(item.lead),
+            int(item.severe),
+        ]
+        rows.append(row)
     return {"kinds": list(kind_at), "cases": list(case_at), "rows": rows}
 
 
@@ -125,22 +159,42 @@ def _answer(kind: str, answer: str) -> dict[str, str]:
 def _plain(item: ReviewItem) -> dict[str, Any]:
     """The item as the page's script reads it: texts are printable, and cut where marked words begin and end."""
     asked = item.question
-    demand = f"{asked.demand} ({asked.why})" if asked.demand and asked.why else asked.demand
-    if demand and item.since:
-        demand = f"{demand}; one reply of turns {item.since} to {asked.turn} is enough, the earlier ones are shown too"
-    ruled_out = [f"{statement}: rules out {what}" for _, statement, what in asked.forbidden]
     return {
         "question": asked.id,
-        **{name: getattr(asked, name) for name in ("kind", "case_id", "turn", "earlier_turn", "whole")},
-        **{name: getattr(item, name) for name in ("group", "screen", "lead", "severe")},
-        "about": printable(asked.statement or demand or ""),
-        "before": [printable(text) for text in ruled_out or asked.replaced],
+        "kind": asked.kind,
+        "case_id": asked.case_id,
+        "turn": asked.turn,
+        "earlier_turn": asked.earlier_turn,
+        "whole": asked.whole,
+        "group": item.group,
+        "screen": item.screen,
+        "lead": item.lead,
+        "severe": item.severe,
+        "about": printable(asked.statement or _demand(item) or ""),
+        "before": [printable(text) for text in _ruled_out(asked) or asked.replaced],
         "text": _pieces(asked.text, item.quote),
         "earlier": _pieces(asked.earlier or "", item.earlier_quote),
         "replies": printable(asked.replies or item.replies),
-        **{name: printable(getattr(item, name)) for name in ("message", "messages", "record", "why")},
-        **{name: [_opinion(asked.kind, said) for said in getattr(item, name)] for name in ("opinions", "last")},
+        "message": printable(item.message),
+        "messages": printable(item.messages),
+        "record": printable(item.record),
+        "why": printable(item.why),
+        "opinions": [_opinion(asked.kind, said) for said in item.opinions],
+        "last": [_opinion(asked.kind, said) for said in item.last],
     }
+
+
+def _demand(item: ReviewItem) -> str | None:
+    """What a reply must or must not do, why, and which replies may do it."""
+    asked = item.question
+    demand = f"{asked.demand} ({asked.why})" if asked.demand and asked.why else asked.demand
+    if not demand or not item.since:
+        return demand
+    return f"{demand}; one reply of turns {item.since} to {asked.turn} is enough, the earlier ones are shown too"
+
+
+def _ruled_out(asked: Question) -> list[str]:
+    return [f"{statement}: rules out {what}" for _, statement, what in asked.forbidden]
 
 
 def _opinion(kind: str, said: Opinion) -> dict[str, str]:
@@ -152,48 +206,15 @@ def answer_words(kind: str, answer: str) -> str:
     """An answer as a reader says it: whether the alarm stays, and why."""
     told = words("answers")
     said = str(told.get(f"{kind}.{answer}") or told.get(answer, answer))
-    return said if answer == UNSURE else f"{'stays' if against(kind, answer) else 'goes'}: {said}"
+    if answer == UNSURE:
+        return said
+    return f"stays: {said}" if against(kind, answer) else f"goes: {said}"
 
 
 def _pieces(text: str, quote: str) -> list[str]:
     """The text in pieces, plain and marked ones in turn, beginning with a plain one."""
-    cuts = [0, *(place for found in find_quote(text, quote) for place in found), len(text)]
+    cuts = [0]
+    for found in find_quote(text, quote):
+        cuts += found
+    cuts.append(len(text))
     return [printable(text[start:end]) for start, end in pairwise(cuts)]
-
-
-# -- cases to sign: facts, grades, demands and where each comes from
-
-
-def render_cases(cases: Sequence[Case]) -> str:
-    """A self-contained page of all cases; every text is escaped."""
-    return page_source(
-        "cases_review.html.j2",
-        styles=("page.css",),
-        cases=cases,
-        unsigned=[c.id for c in cases if not signed(c) and any(fact.hard_stop for fact, _ in facts_of(c))],
-        signed=signed,
-        signatures=sum(map(signed, cases)),
-        case_hash=case_hash,
-        facts=_facts,
-        spoken=spoken,
-        demands_in=demands_in,
-    )
-
-
-def _facts(case: Case) -> list[tuple[str, CriticalEntity, list[str]]]:
-    """Its facts, the worst first, each with its source and what becomes of it."""
-    facts = [("intake", fact) for fact in case.critical_entities]
-    facts += [(f"turn {turn.turn}", fact) for turn in case.turns for fact in turn.introduces]
-    facts.sort(key=lambda pair: (not pair[1].hard_stop, grade_rank(pair[1].severity or "")))
-    return [(source, fact, _changes(case, fact)) for source, fact in facts]
-
-
-def _changes(case: Case, fact: CriticalEntity) -> list[str]:
-    default = "annotate" if fact.hard_stop else "supersede"
-    return [
-        f"turn {turn.turn}: {update.becomes or 'ended'}"
-        + (" (a claim: the fact stays)" if (update.policy or default) == "annotate" else "")
-        for turn in case.turns
-        for update in turn.updates
-        if case.fact_named(update.fact) == fact.id
-    ]

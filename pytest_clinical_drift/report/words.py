@@ -1,5 +1,6 @@
 """How reports name and write what the gate counts: words, numbers, and figures with both ends of open alarms."""
 
+import datetime
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -51,9 +52,18 @@ def kind_name(kind: str) -> str:
     return str(words("groups").get(kind) or words("kinds").get(kind, {}).get("name", kind))
 
 
+def begun(text: str) -> str:
+    """The text as a sentence begins: its first letter is a capital one."""
+    return text[:1].upper() + text[1:]
+
+
 def thousands(count: int) -> str:
     """ "12,345"."""
     return f"{count:,}"
+
+
+def day(moment: datetime.datetime) -> str:
+    return moment.date().isoformat()
 
 
 # -- numbers

@@ -1,7 +1,7 @@
 """The folders of runs: each run has its own, and the newest one over the full set of cases is what lies on top.
 
-    <results>/<model>/runs/<run id>/     study_c_results.json, report.html, run.json, transcripts/
-    <results>/<model>/                   the same of the newest run over the full set
+    <results>/<model>/runs/<run id>/    study_c_results.json, report.html, run.json, log.jsonl, transcripts/
+    <results>/<model>/                  the same of the newest run over the full set
 
 A run is written into a draft (`.drafts/<run id>/`) and published in one step when it ends. Nothing of another run is
 ever replaced or deleted, except the copies on top.

@@ -12,7 +12,7 @@ from pytest_clinical_drift.cases.files import bundled_cases, load_cases, sign_ca
 from pytest_clinical_drift.cases.model import case_hash, signed
 from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.report.review_page import render_cases
+from pytest_clinical_drift.report.cases_page import render_cases
 
 TODAY = datetime.date(2026, 5, 1)
 

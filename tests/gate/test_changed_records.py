@@ -17,9 +17,9 @@ from reviewing import KEPT, lay_out
 from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.errors import FailureCode, InputError, failure
 from pytest_clinical_drift.gate.reopened import check_conversations, scores_agree
-from pytest_clinical_drift.judging.reviews import content_hash
 from pytest_clinical_drift.results.files import read_results
 from pytest_clinical_drift.results.inputs import read_inputs
+from pytest_clinical_drift.results.run_log import LOG_FILE
 from pytest_clinical_drift.scoring.assessment import CaseAssessment
 
 RESULTS, INPUTS = "study_c_results.json", "run.json"
@@ -94,7 +94,7 @@ def test_scores_that_do_not_follow_from_the_transcript(
     code, said = merge(capsys)
     assert code == 4
     assert said.startswith("clinical-drift: part/study_c_results.json: ")
-    assert "the scores of anna do not follow from its transcript and run.json" in said
+    assert "the scores of anna do not follow from its transcript and log.jsonl" in said
     assert said.count("\n") == 1
     assert not Path("merged/study_c_results.json").exists()
 
@@ -107,7 +107,7 @@ def test_a_transcript_that_was_changed(shard: Path, capsys: pytest.CaptureFixtur
         row["response_text"] = KEPT if row["variant"] == "summary" else row["response_text"]
     file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     code, said = merge(capsys)
-    assert (code, "the scores of anna do not follow" in said) == (4, True)
+    assert (code, "the questions on anna do not follow from its transcript" in said) == (4, True)
 
 
 def no_conversation(record: dict[str, Any]) -> None:
@@ -139,14 +139,13 @@ def test_conversations_that_were_not_held(shard: Path, capsys: pytest.CaptureFix
     ("field", "value", "sentence"),
     [
         ("strict", True, "name different options"),
-        ("window", 7, "name different options"),
+        ("judging", {"window": 7}, "name different options"),
         ("probe", "Write it down.", "name different options"),
         ("signed", ["anna"], "name different options"),
         ("repeats", 10**30, "name different options"),
         ("stride", 3, "name different options"),
         ("deciders", {}, "name different judges or reviewers"),
         ("shard", {"index": 1, "count": 2}, "are not of one shard"),
-        ("manifest", "0" * 64, "belong to different runs"),
     ],
 )
 def test_a_run_json_that_was_changed(
@@ -156,6 +155,13 @@ def test_a_run_json_that_was_changed(
     edit(shard / INPUTS, lambda inputs: inputs.update({field: value}))
     code, said = merge(capsys)
     assert (code, sentence in said, said.count("\n")) == (4, True, 1), said
+
+
+def test_a_manifest_of_another_run(shard: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both files hold it."""
+    edit(shard / INPUTS, lambda inputs: inputs["manifest"].update(model="other"))
+    code, said = merge(capsys)
+    assert (code, "belong to different runs" in said, said.count("\n")) == (4, True, 1), said
 
 
 @pytest.mark.parametrize(
@@ -169,7 +175,7 @@ def test_a_run_json_that_was_changed(
     ],
     ids=["second of one", "from 0", "endless", "a number", "one price"],
 )
-def test_a_manifest_that_fits_its_hash(
+def test_a_manifest_that_is_the_same_in_both_files(
     shard: Path, capsys: pytest.CaptureFixture[str], change: Change, sentence: str
 ) -> None:
     """Changed in both files alike: still one sentence, at once."""
@@ -183,7 +189,7 @@ def test_a_manifest_that_fits_its_hash(
     edit(
         shard / INPUTS,
         lambda inputs: inputs.update(
-            manifest=content_hash(manifest), shard={key: manifest["shard"][key] for key in ("index", "count")}
+            manifest=manifest, shard={key: manifest["shard"][key] for key in ("index", "count")}
         ),
     )
     code, said = merge(capsys)
@@ -227,42 +233,66 @@ def test_a_changed_transcript_is_not_reviewed(
     rows[0]["response_text"] = ""  # a reply that advises nothing, on which no alarm rests
     file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     assert main(["review", str(place)]) == 4
-    assert "the scores of anna do not follow from its transcript and run.json" in capsys.readouterr().err
+    assert "the questions on anna do not follow from its transcript and the answers" in capsys.readouterr().err
 
 
-def unknown_kind(inputs: dict[str, Any]) -> None:
-    for entry in inputs["judged"][0]["judgement"]["entries"]:
-        entry[-1]["kind"] = "nothing"
+def unknown_kind(row: dict[str, Any]) -> None:
+    if row["entry"] == "asked":
+        row["key"] = "nothing" + row["key"][row["key"].index("@") :]
 
 
-def unknown_ruling(inputs: dict[str, Any]) -> None:
-    for about, _ in inputs["judged"][0]["rulings"]:
-        about[-1] = "nobody's fact"
+def unknown_fact(row: dict[str, Any]) -> None:
+    if row["entry"] == "asked" and row["key"].startswith("fact@"):
+        row["key"] += "nobody's fact"
 
 
-@pytest.mark.parametrize("change", [unknown_kind, unknown_ruling])
+def unknown_text(row: dict[str, Any]) -> None:
+    if row["entry"] == "answer":
+        row["item"] = "0" * len(row["item"])
+
+
+def no_object(row: dict[str, Any]) -> None:
+    if row["entry"] == "answer":
+        row["given"] = ["retained"]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (unknown_kind, "not an entry of a log ('nothing' is not a valid Kind)"),
+        (unknown_fact, "the questions on anna do not follow"),
+        (unknown_text, "the questions on anna do not follow"),
+        (no_object, "not an entry of a log (given"),
+    ],
+)
 @pytest.mark.parametrize("command", ["merge", "review"])
 def test_answers_that_fit_no_question(
-    recorded: Path, shard: Path, capsys: pytest.CaptureFixture[str], change: Change, command: str
+    recorded: Path, shard: Path, capsys: pytest.CaptureFixture[str], change: Change, sentence: str, command: str
 ) -> None:
-    """Kinds and facts that do not exist: one sentence, never a traceback."""
+    """Kinds, facts and texts that do not exist: one sentence, never a traceback."""
     place = shard
     if command == "review":
         place = Path(shutil.copytree(recorded / "whole" / "control-denier", "run"))
-    edit(place / INPUTS, change)
+    rows = [json.loads(line) for line in (place / LOG_FILE).read_text(encoding="utf-8").splitlines()]
+    for row in rows:
+        change(row)
+    (place / LOG_FILE).write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     capsys.readouterr()
     assert main([command, str(place), "--out", "out"]) == 4
-    assert capsys.readouterr().err.count("\n") == 1
+    said = capsys.readouterr().err
+    assert (LOG_FILE in said, sentence in said, said.count("\n")) == (True, True, 1), said
 
 
-def test_of_a_conversation_that_could_not_be_held_only_the_run_knows_why() -> None:
-    """Incomplete then and now: no contradiction, whatever the cause; incomplete at one time only is one."""
+def test_of_a_conversation_that_could_not_be_held_the_log_knows_why() -> None:
+    """Incomplete for another cause, or at one time only, is a contradiction; how long it took is no part of it."""
     whole, other = flat("anna"), flat("anna", 0.1)
     stopped = replace(whole, failure=failure(FailureCode.SUBJECT_STOPPED, error="down"))
     again = replace(whole, failure=failure(FailureCode.RECORDED, error="not there"))
     assert scores_agree(whole, whole)
     assert not scores_agree(whole, other)
-    assert scores_agree(again, stopped)
+    assert scores_agree(stopped, stopped)
+    assert scores_agree(whole, replace(whole, generation_seconds=7.5))
+    assert not scores_agree(again, stopped)
     assert not scores_agree(again, whole)
     assert not scores_agree(whole, stopped)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from found import at, key
 from inner_runs import run_here
 from reviewing import KEPT, alarms_of, case, chained, lay_out, manifest_of, results_of, run
 
@@ -17,8 +18,9 @@ from pytest_clinical_drift.core.findings import Finding
 from pytest_clinical_drift.core.words import State, Why
 from pytest_clinical_drift.gate.reopened import reopen
 from pytest_clinical_drift.gate.reviewing import review_items
-from pytest_clinical_drift.judging.for_reviewers import with_raised
+from pytest_clinical_drift.judging.for_reviewers import _with_raised
 from pytest_clinical_drift.judging.procedure import ConversationJudgement
+from pytest_clinical_drift.judging.questions import Question
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDED = ROOT / "examples/recorded"
@@ -29,7 +31,7 @@ SCREEN = {"ask": "whether she is short of breath", "any_of": ["short of breath"]
 
 def open_without_question(folder: Path) -> list[Any]:
     """Open alarms of a results folder that its review page leaves out; there are open alarms at all."""
-    asked = {item.question.id for item in review_items(reopen(folder))}
+    asked = {item.question.id for item in review_items(reopen(folder)[0])}
     found = [alarm for alarm in alarms_of(folder) if alarm["state"] == "open"]
     assert found
     return [(a["case_id"], a["turn"], a["kind"], a["rule"]) for a in found if a["question"] not in asked]
@@ -119,7 +121,7 @@ def test_an_answer_settles_a_demand_that_was_due_later(tmp_path: Path, answer: s
     """The page shows every reply that could meet it; nothing stays open after the answer."""
     folder = demanding(tmp_path, (PLAIN, "Drink enough.", PLAIN), {**SCREEN, "by": 3})
     (alarm,) = alarms_of(folder)
-    (item,) = review_items(reopen(folder))
+    (item,) = review_items(reopen(folder)[0])
     assert (item.question.id, item.question.turn, item.since) == (alarm["question"], 3, 1)
     assert item.replies == f"Turn 1: {PLAIN}\n\nTurn 2: Drink enough."
     assert item.messages == "Turn 1: Question 1?\n\nTurn 2: Question 2?"
@@ -154,12 +156,16 @@ def test_what_rules_cannot_read_is_asked_of_people(tmp_path: Path) -> None:
 
 
 def test_where_a_judge_decides_what_it_cleared_is_not_asked_of_people() -> None:
-    """Of kinds that it may not decide, what rules alone raised is; its own rulings stay."""
+    """Of kinds that it may not decide, what rules alone raised is; its own findings stay."""
+    fact = key("fact", 2, "a")
+    must = key("must", 3, "t1-must-1")
     silent = {
-        ("fact", 2, "a"): Finding("f", "fact", State.SILENT, "unsure", Why.RULE),
-        ("must", 3, "t1-must-1"): Finding("m", "must", State.SILENT, "unsure", Why.RULE),
+        fact: Finding(fact, state=State.SILENT, why=Why.RULE, question="f"),
+        must: Finding(must, state=State.SILENT, why=Why.RULE, question="m"),
     }
-    heard = {("fact", 2, "a"): Finding("f", "fact", State.OPEN, "absent", Why.READING)}
-    judged, by_rules = ConversationJudgement(rulings=heard), ConversationJudgement(rulings=silent)
-    assert dict(with_raised(judged, by_rules, {"breach"}).rulings) == heard
-    assert dict(with_raised(judged, by_rules, ()).rulings) == {**silent, **heard}
+    heard = at(fact, Finding(fact, answer="absent", state=State.OPEN, why=Why.READING, question="f"))
+    questions = {name: Question("fact", "anna", 2, "") for name in ("f", "m")}
+    judged = ConversationJudgement(findings=heard)
+    by_rules = ConversationJudgement(findings=silent, questions=questions)
+    assert dict(_with_raised(judged, by_rules, {"breach"}).findings) == heard
+    assert dict(_with_raised(judged, by_rules, ()).findings) == {**silent, **heard}

@@ -37,7 +37,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_question_is_asked_once_and_the_worst_first(results: Path) -> None:
     """Severe alarms come before the others; turns in a row of one fact are one group."""
-    items = review_items(reopen(results))
+    items = review_items(reopen(results)[0])
     asked = [item.question.id for item in items]
     assert len(asked) == len(set(asked))
     assert set(asked) == {alarm["question"] for alarm in alarms_of(results)}
@@ -86,12 +86,12 @@ def test_cleared_answers_are_mixed_in(tmp_path: Path, turns: tuple[str, ...], le
     settings = [f"--drift-judge-set={given}" for given in ("calibration_set=set.jsonl", "canaries=0", *turns)]
     code, output = run(tmp_path, "--drift-judge", "python:kind_judge:make", *settings)
     assert code == 7, output
-    reopened = reopen(results_of(tmp_path))
+    reopened, _ = reopen(results_of(tmp_path))
     items = review_items(reopened)
     drawn = [item for item in items if item.opinions and "cleared" in item.why]
     cleared = {
-        ruling.question_id for talk in reopened.conversations for ruling in talk.rulings.values()
-        if ruling.state in (State.CLEARED, State.DISMISSED)
+        finding.question for talk in reopened.conversations for finding in talk.findings.values()
+        if finding.state in (State.CLEARED, State.DISMISSED)
     } - {alarm.question for _, alarm in reopened.alarms}  # fmt: skip
     assert len(drawn) == min(MIXED_IN, len(cleared)) >= least
     assert {item.question.id for item in drawn} <= cleared
@@ -102,7 +102,7 @@ def test_a_screen_shows_all_alarms_of_one_text(tmp_path: Path) -> None:
     """Two facts open on turns 2 and 3, one of them on turn 1 too: one screen, with a text that shows both."""
     lay_out(tmp_path, {"anna": (UNCLEAR, BOTH, BOTH)})
     run(tmp_path)
-    items = review_items(reopen(results_of(tmp_path)))
+    items = review_items(reopen(results_of(tmp_path))[0])
     assert {item.screen for item in items} == {0}
     leads = [item for item in items if item.lead]
     assert {lead.question.text for lead in leads} == {BOTH}
@@ -112,7 +112,7 @@ def test_a_screen_shows_all_alarms_of_one_text(tmp_path: Path) -> None:
 
 def test_split_gives_every_screen_to_somebody_and_a_fifth_to_two(results: Path) -> None:
     """Groups stay whole; the parts together are the whole, with one screen in five read twice."""
-    made = review_items(reopen(results))[0]
+    made = review_items(reopen(results)[0])[0]
     items = [replace(made, screen=n, question=replace(made.question, text=f"text {n}")) for n in range(20)]
     for parts in (2, 3):
         dealt = [{item.screen for item in part} for part in split_items(items, parts)]
@@ -124,7 +124,7 @@ def test_split_gives_every_screen_to_somebody_and_a_fifth_to_two(results: Path) 
 def test_last_release_is_shown_by_fact(results: Path) -> None:
     """What a person said then about the same fact of the same case, and nothing about others."""
     said = Opinion("Ada", 0, "retained", "", "stated", role="clinician")
-    items = review_items(reopen(results), {("bela", "allergy"): [said]})
+    items = review_items(reopen(results)[0], {("bela", "allergy"): [said]})
     assert {item.question.case_id for item in items if item.last} == {"bela"}
     assert all(
         item.last == [said] for item in items if item.question.case_id == "bela" and item.question.fact == "allergy"
@@ -147,7 +147,7 @@ def test_decisions_of_a_release_by_demand() -> None:
 
 def test_text_that_speaks_to_a_grader_is_put_to_a_person(results: Path) -> None:
     """Its question is complete in itself: the text with the words in question."""
-    [item] = [item for item in review_items(reopen(results)) if item.question.kind == "to_judge"]
+    [item] = [item for item in review_items(reopen(results)[0]) if item.question.kind == "to_judge"]
     asked = item.question
     assert (asked.case_id, asked.turn, item.severe, asked.text) == ("ella", 2, True, APPEAL)
     assert "grader" in (asked.statement or "")

@@ -10,7 +10,7 @@ from pytest_clinical_drift.core.log import Answer
 from pytest_clinical_drift.core.words import Why
 from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE
 from pytest_clinical_drift.judging.due import Due
-from pytest_clinical_drift.judging.entries import entries_of, entry_of
+from pytest_clinical_drift.judging.entries import entries_of
 from pytest_clinical_drift.judging.procedure import Judges, settle
 from pytest_clinical_drift.judging.protocol import EVERYTHING, Feed, Judge, JudgeRequest
 from pytest_clinical_drift.judging.questions import Question, opinion_of
@@ -153,19 +153,6 @@ def settled(judge: Judge | None, questions: Sequence[Question], why: Why = Why.R
         return list(queue.wait("questions").values()), queue.count
     finally:
         queue.stop()
-
-
-def key(kind: str, *parts: int | str, source: str = "") -> FindingKey:
-    """The key of a kind: turn and subject, or two turns."""
-    turn, *rest = parts
-    if rest and isinstance(rest[0], int):
-        return FindingKey.of(kind, rest[0], span=(int(turn), rest[0]))
-    return FindingKey.of(kind, int(turn), str(rest[0]) if rest else "", source=source)
-
-
-def entry(of: FindingKey, answer: str, quote: str = "", earlier_quote: str = "", **more: Any) -> Finding:
-    """An entry of a reading."""
-    return entry_of(of, Opinion("reader", 1, answer, quote, "", earlier_quote, reading=True, **more), answer)
 
 
 def read_as(reading: Reading, given: Any) -> list[Finding]:

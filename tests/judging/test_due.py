@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from asked import ScriptedJudge, entry, key, run
+from asked import ScriptedJudge, run
+from found import entry, key
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.core.findings import Finding, FindingKey

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from asked import REPLY, clear, conversation, entry, key, read_as, reply, summary
+from asked import REPLY, clear, conversation, read_as, reply, summary
+from found import entry, key
 from hypothesis import given
 from hypothesis import strategies as st
 

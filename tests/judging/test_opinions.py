@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from asked import FAILED, ScriptedJudge, clear, key, question, said, settled
+from asked import FAILED, ScriptedJudge, clear, question, said, settled
+from found import key
 
 from pytest_clinical_drift.core.findings import Finding, Opinion
 from pytest_clinical_drift.core.words import State, Why

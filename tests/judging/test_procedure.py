@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asked import ScriptedJudge, clear, key, question, run
+from asked import ScriptedJudge, clear, question, run
+from found import key
 from test_due import case
 
 from pytest_clinical_drift.cases.model import Case

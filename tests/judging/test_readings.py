@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from asked import SUMMARY, conversation, entry, key, reply, summary
+from asked import SUMMARY, conversation, reply, summary
+from found import entry, key
 
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.core.words import Why

@@ -12,7 +12,7 @@ from pytest_clinical_drift.metrics.paired import (
     comparison_odds,
     estimate_power,
 )
-from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.report.power_text import power_lines
 
 RULES = Comparison(margin=0.05, alpha=0.025, claims=3)
 
@@ -22,7 +22,7 @@ def power(cases: int, drop: float, baseline: Spread | None = None, correlation: 
 
 
 def sentences(found: Power) -> str:
-    return " ".join(text_lines("power.txt.j2", "lines", power=found))
+    return " ".join(power_lines(found))
 
 
 def test_case_sd_by_hand() -> None:

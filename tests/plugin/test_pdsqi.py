@@ -12,7 +12,7 @@ from sharded import merge, parts, record, run_shards
 from small_project import Project, case_text
 
 from pytest_clinical_drift.cli import main
-from pytest_clinical_drift.gate.reopened import reopen
+from pytest_clinical_drift.gate.reopened import judge, reopen
 from pytest_clinical_drift.judging.reviews import Reviews
 
 
@@ -110,10 +110,10 @@ def test_a_verdict_with_reviews_keeps_the_ratings(project: Project) -> None:
     pytester = rated_project(project)
     pytester.runpytest(*JUDGED, "--drift-pdsqi")
     (file,) = pytester.path.glob("results/*/study_c_results.json")
-    finished = reopen(file.parent)
-    _, again = finished.judge(Reviews(()))
-    assert again.pdsqi == finished.result.pdsqi
-    assert [run.requests for run in again.runs] == [run.requests for run in finished.result.runs]
+    finished, then = reopen(file.parent)
+    _, again = judge(finished, Reviews(()))
+    assert again.pdsqi == then.pdsqi
+    assert [run.requests for run in again.runs] == [run.requests for run in then.runs]
 
 
 def test_merged_shards_have_the_ratings_of_one_run(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

@@ -245,14 +245,15 @@ def test_results_that_are_not_as_the_run_left_them_are_refused(results: Path, ju
 
 
 def test_results_of_an_older_version_are_refused(results: Path, judge: Judge) -> None:
-    """As version 3 wrote run.json, the parts of a judgement beside its case: one sentence with what to do."""
+    """As version 5 wrote run.json, with the judgements in it: one sentence with what to do."""
     file, record = review(results, {"anna": "retained"}), results / "run.json"
     content = json.loads(record.read_text(encoding="utf-8"))
-    older = [{**row.pop("judgement"), **row} for row in content["judged"]]
-    record.write_text(json.dumps({**content, "schema_version": 3, "judged": older}), encoding="utf-8")
+    judging = content.pop("judging")
+    older = {**content, "schema_version": 5, "window": judging["window"], "judged": []}
+    record.write_text(json.dumps(older), encoding="utf-8")
     code, said = judge(file)
     assert code == 4
-    assert "written by an older version of this package (schema version 3, this one reads 5)" in said
+    assert "written by an older version of this package (schema version 5, this one reads 6)" in said
     assert "run again with --model replay:TRANSCRIPTS" in said
     assert said.count("\n") == 1
 

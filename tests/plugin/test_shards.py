@@ -17,8 +17,6 @@ from small_project import ARGUMENTS, Project
 from pytest_clinical_drift.cases.files import bundled_cases
 from pytest_clinical_drift.cli import main
 from pytest_clinical_drift.core.packaged import bundled as bundled_file
-from pytest_clinical_drift.results.files import read_results
-from pytest_clinical_drift.results.inputs import manifest_hash
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +99,11 @@ def test_merged_recording_with_a_judge_equals_the_whole_run(
     assert merged["headline"] in page.read_text(encoding="utf-8")
     files = [pytester.path / folder / "run.json" for folder in ("merged", "results/replay-recording")]
     inputs = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-    assert inputs[0]["judged"] == inputs[1]["judged"]
+    assert inputs[0]["judging"] == inputs[1]["judging"]
+    for name in ("log.jsonl", "canaries.jsonl"):
+        merged_log, whole_log = (file.with_name(name).read_text(encoding="utf-8") for file in files)
+        assert merged_log == whole_log
+        assert "answer" in merged_log
     assert main(["review", "merged"]) == 0
 
 
@@ -158,7 +160,7 @@ def test_a_missing_shard_is_incomplete(project: Project, capsys: pytest.CaptureF
         (lambda folder: (folder / "run.json").write_text("{"), "run.json: not a record of a run"),
         (
             lambda folder: (folder / "run.json").write_text('{"schema_version": 3, "judged": []}'),
-            "run.json: written by an older version of this package (schema version 3, this one reads 5); "
+            "run.json: written by an older version of this package (schema version 3, this one reads 6); "
             "run again with --model replay:TRANSCRIPTS",
         ),
         (lambda folder: (folder / "study_c_results.json").unlink(), "study_c_results.json: cannot be read"),
@@ -263,7 +265,7 @@ def test_shards_whose_judge_has_no_calibration_are_refused(
         found["manifest"]["judged"]["calibration"] = None
         (folder / "study_c_results.json").write_text(json.dumps(found), encoding="utf-8")
         inputs = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-        inputs["manifest"] = manifest_hash(read_results(folder).manifest)
+        inputs["manifest"] = found["manifest"]
         (folder / "run.json").write_text(json.dumps(inputs), encoding="utf-8")
     code, said = merge(capsys, "parts")
     assert code == 4

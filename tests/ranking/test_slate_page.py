@@ -9,9 +9,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from pytest_clinical_drift.ranking.charts import calibration, forest, time_to_event
 from pytest_clinical_drift.ranking.figure_types import Figure, SlateCode, SlateReason
 from pytest_clinical_drift.ranking.gate import SlateJudgement, SlateRun
-from pytest_clinical_drift.ranking.report import calibration, forest, render_slate, time_to_event
+from pytest_clinical_drift.ranking.page import render_slate
 from pytest_clinical_drift.report.page import environment
 from pytest_clinical_drift.verdict.bands import PRIMARY
 
@@ -31,7 +32,7 @@ def test_forest_shows_what_is_known() -> None:
     """A dot per value, a whisker per interval; a row without value says so; names are text; 2.3 ends below 5."""
     cells = [("<b>high</b>", enrichment(1.7, 1.2, 2.3)), ("low", enrichment(0.8)), ("none", enrichment(None))]
     chart = forest(cells)
-    assert chart["top"] == 5.0
+    assert chart.top == 5.0
     svg = drawn("forest", chart)
     assert [circle.get("cx") for circle in svg.iter("circle")] == ["366.0", "294.0"]  # 230 + 400 × 1.7 / 5, × 0.8 / 5
     (whisker,) = [line for line in svg.iter("line") if line.get("class") == "whisker"]

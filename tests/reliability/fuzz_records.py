@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,16 @@ from reviewing import KEPT, case, recording
 
 from pytest_clinical_drift.cases.interludes import load_interludes
 from pytest_clinical_drift.cases.model import Case
+from pytest_clinical_drift.core.log import Answer
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE
 from pytest_clinical_drift.judging.chat import read_text
-from pytest_clinical_drift.judging.procedure import Judges, judge_conversation
+from pytest_clinical_drift.judging.conversation import LoggedAnswers, Method, judge_texts
+from pytest_clinical_drift.judging.for_reviewers import Known
+from pytest_clinical_drift.judging.procedure import Judges, at_once
 from pytest_clinical_drift.judging.protocol import JudgeRequest
-from pytest_clinical_drift.judging.readings import readings_of, windows_of
-from pytest_clinical_drift.results.inputs import StoredJudgement
+from pytest_clinical_drift.judging.readings import WINDOW_TOKENS
+from pytest_clinical_drift.results.run_log import ConversationLog, asked_in, read_log, write_log
+from pytest_clinical_drift.scoring.scorer import Scorer
 from pytest_clinical_drift.subjects.spec import build_subject, parse_spec
 from pytest_clinical_drift.transcript import Transcript
 
@@ -119,30 +124,34 @@ def _conversation() -> tuple[Case, Transcript]:
 def feed_readings(texts: Sequence[str]) -> str:
     """A conversation judged to its end by a judge that returns these texts in turn, whatever it is asked."""
     patient, transcript = _conversation()
-    readings, windows = readings_of(patient, transcript), windows_of(patient, transcript)
-    steps = judge_conversation(patient, readings, windows, {}, Judges("a", "b"), check_quotes=True)
-    number = 0
-    asks = next(steps)
-    while True:
-        given = {}
-        for ask in asks:
-            given[ask.key] = read_text(JudgeRequest(ask.item, ask.wording, ask.to), texts[number % len(texts)])
-            number += 1
-        try:
-            asks = steps.send(given)
-        except StopIteration as ended:
-            judged = ended.value
-            break
-    for *_, found in judged.entries:
+    method = Method(Known({}, WINDOW_TOKENS, frozenset()), Judges("a", "b"))
+    rules = Scorer().find(patient, transcript)
+    judged = at_once(judge_texts(_Rotating(texts), patient, transcript, rules, method))
+    read = [found for _, entries in judged.judgement.read for found in entries]
+    for found in read:
         if found.answer not in (*KINDS[found.kind], UNSURE):
             raise AssertionError(f"an entry of no kind: {found.answer!r}")
-    stated = {found.key for *_, found in judged.entries if found.kind == "fact"}
+    stated = {found.key.subject for found in read if found.kind == "fact"}
     if stated != {fact.id for fact in patient.critical_entities}:
         raise AssertionError(f"entries on {stated}")
-    rulings = tuple(judged.rulings.items())
-    stored = StoredJudgement(case_id="anna", repeat=0, judgement=replace(judged, rulings={}), rulings=rulings)
-    StoredJudgement.model_validate(json.loads(json.dumps(stored.model_dump(mode="json"))))  # as run.json keeps it
-    return "raised" if judged.rulings else "cleared"
+    logged = ConversationLog("anna", 0, asked_in(judged), judged.answers)
+    with tempfile.TemporaryDirectory() as folder:  # as log.jsonl keeps it
+        write_log(Path(folder), [logged])
+        kept = read_log(Path(folder))["anna", 0]
+    again = at_once(judge_texts(LoggedAnswers(kept.answers), patient, transcript, rules, method))
+    if again.judgement != judged.judgement or kept.asked != logged.asked:
+        raise AssertionError("the log of a conversation gives another judgement")
+    return "raised" if judged.judgement.findings else "cleared"
+
+
+class _Rotating:
+    """A judge that returns texts in turn, whatever it is asked."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = cycle(texts)
+
+    async def ask(self, requests: Sequence[JudgeRequest]) -> list[Answer]:
+        return [replace(read_text(request, next(self._texts)), voter="judge") for request in requests]
 
 
 # ---- interludes

@@ -22,11 +22,12 @@ from reviewing import KEPT, lay_out
 
 from pytest_clinical_drift.gate.ledger import FILE_NAME, attempts_and_controls, record_run
 from pytest_clinical_drift.gate.merging import checked_transcripts, judge_shards
-from pytest_clinical_drift.gate.reopened import reopen
+from pytest_clinical_drift.gate.reopened import dated, judge, reopen
 from pytest_clinical_drift.gate.set_result import SetResult
 from pytest_clinical_drift.judging.reviews import Reviews, content_hash
 from pytest_clinical_drift.results.files import read_results
 from pytest_clinical_drift.results.models import RunResult
+from pytest_clinical_drift.results.run_log import LOG_FILE
 from pytest_clinical_drift.results.shards import find_shards
 from pytest_clinical_drift.verdict.reasons import Verdict
 
@@ -61,17 +62,23 @@ def folder_of(name: str) -> Path:
     return max(recorded().glob(f"{name}/*/runs/*/{RESULTS}")).parent
 
 
-def outcome(judged: SetResult, result: RunResult) -> tuple[object, ...]:
+def judged(folder: Path) -> tuple[SetResult, RunResult]:
+    """The verdict of a run, judged again as of its day."""
+    record, then = reopen(folder)
+    return judge(dated(record, then), Reviews())
+
+
+def outcome(collected: SetResult, result: RunResult) -> tuple[object, ...]:
     """Verdicts and figures: what nobody may change unseen."""
-    cases = [(case.case_id, case.verdict, case.judgements) for case in judged.cases]
-    return judged.exit_code(), result.verdict, result.judgements, result.deciders, cases
+    cases = [(case.case_id, case.verdict, case.judgements) for case in collected.cases]
+    return collected.exit_code(), result.verdict, result.judgements, result.deciders, cases
 
 
 @cache
 def sound(*parts: str) -> tuple[object, ...]:
     """What comes of the untouched run."""
     if parts == ("whole",):
-        return outcome(*reopen(folder_of("whole")).judge(Reviews()))
+        return outcome(*judged(folder_of("whole")))
     return outcome(*judge_shards(find_shards([folder_of(part) for part in parts])))
 
 
@@ -101,7 +108,12 @@ def files_of(place: Path) -> st.SearchStrategy[Content]:
     said = edited(rows).map(
         lambda value: b"\n".join(map(as_json, value)) if isinstance(value, list) else as_json(value)
     )
+    log = [json.loads(line) for line in (place / LOG_FILE).read_text("utf-8").splitlines()]
+    logged = edited(log).map(
+        lambda value: b"".join(as_json(row) + b"\n" for row in value) if isinstance(value, list) else as_json(value)
+    )
     return st.one_of(
+        st.tuples(st.just(LOG_FILE), logged | lines(*log)),
         *(st.tuples(st.just(name), edited(value).map(as_json)) for name, value in kept.items()),
         *(st.tuples(st.just(name), documents(value)) for name, value in kept.items()),
         st.tuples(st.just(f"transcripts/{file.name}"), said | lines(*rows)),
@@ -123,15 +135,15 @@ def feed_run_record(content: Content, told: Told, check_sentence: Callable[[str]
     if name == FILE_NAME:
         return _feed_ledger(data, check_sentence)
 
-    def judge() -> None:
+    def judge_again() -> None:
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder, "run")
             shutil.copytree(folder_of("whole"), place)
             (place / name).write_bytes(data)
-            if outcome(*reopen(place).judge(Reviews())) != sound("whole"):
+            if outcome(*judged(place)) != sound("whole"):
                 raise AssertionError(f"a changed {name} is believed")
 
-    return told(judge)
+    return told(judge_again)
 
 
 def _feed_ledger(data: bytes, check_sentence: Callable[[str], None]) -> str:

@@ -499,28 +499,30 @@ GIVEN = {"answer": "retained", "quote": "Takes metformin", "earlier_quote": "x",
 
 def feed_judge(content: tuple[int, str]) -> Outcome:
     """What a chat model answers as a judge."""
+    from pytest_clinical_drift.core.words import Seat
     from pytest_clinical_drift.judging.answers import KINDS, UNSURE
     from pytest_clinical_drift.judging.chat import read_text
-    from pytest_clinical_drift.judging.entries import ReadingAnswer, entries_of
+    from pytest_clinical_drift.judging.entries import entries_of
     from pytest_clinical_drift.judging.protocol import JudgeRequest
-    from pytest_clinical_drift.judging.questions import Question
+    from pytest_clinical_drift.judging.questions import Question, opinion_of
     from pytest_clinical_drift.judging.readings import FactLine, Reading
 
     number, text = content
     question = Question.from_mapping((LABELLED, CONFLICT, FORBIDDEN)[number]["question"])  # type: ignore[arg-type]
     summary = Reading("summary", "anna", 1, "Takes metformin.", facts=(FactLine("metformin", "takes metformin"),))
-    read = read_text(JudgeRequest(summary, 1, "reader"), text)
-    if not isinstance(read, ReadingAnswer):
-        raise Fault("a reading was answered as a question")
+    read = read_text(JudgeRequest(summary, 1, Seat.READER), text)
+    if (read.item, read.wording) != (summary.id, 1):
+        raise Fault("a reading was answered as something else")
     for entry in entries_of(summary, read):
         if entry.answer not in (*KINDS[entry.kind], UNSURE):
             raise Fault(f"an entry of no kind: {entry.answer!r}")
     answer = read_text(JudgeRequest(question, 1), text)
-    if isinstance(answer, ReadingAnswer):
-        raise Fault("a question was answered as a reading")
-    if answer.answer not in (*KINDS[question.kind], UNSURE):
-        raise Fault(f"an answer of no kind: {answer.answer!r}")
-    return "failed" if answer.failed else answer.answer
+    if (answer.item, answer.wording) != (question.id, 1):
+        raise Fault("a question was answered as something else")
+    counted = opinion_of(question, answer).answer
+    if counted not in (*KINDS[question.kind], UNSURE):
+        raise Fault(f"an answer of no kind: {counted!r}")
+    return "failed" if answer.failed else counted
 
 
 JUDGE_TEXT = st.tuples(

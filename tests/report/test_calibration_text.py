@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 
 from pytest_clinical_drift.judging.calibration_file import Attempt, Calibration, pooled
-from pytest_clinical_drift.report.judge_text import render_calibration
+from pytest_clinical_drift.report.calibration_text import render_calibration
 
 FLOORS = {"sensitivity": 0.85, "subtle": 0.75, "specificity": 0.98}
 FOUND = {"faults": {"a": (9, 10)}, "clean": {"a": (20, 20)}}

@@ -14,6 +14,8 @@ from records import judged, limits, record
 import pytest_clinical_drift
 from pytest_clinical_drift.gate.api import GateResult
 from pytest_clinical_drift.judging.labelled import GROUPS
+from pytest_clinical_drift.report.case_text import case_report
+from pytest_clinical_drift.report.charts import Extras, Level, Line, curve_chart, limit_levels
 from pytest_clinical_drift.report.clean import one_line, printable
 from pytest_clinical_drift.report.compare import render_html, render_text
 from pytest_clinical_drift.report.compare import render_markdown as compare_markdown
@@ -21,9 +23,8 @@ from pytest_clinical_drift.report.headlines import run_sentence, unsettled_line
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.judge_text import judge_line, role, share_text
 from pytest_clinical_drift.report.markdown import render_markdown
-from pytest_clinical_drift.report.page import Level, Line, curve_chart, limit_levels
 from pytest_clinical_drift.report.reasons import reason_text, ungated_lines
-from pytest_clinical_drift.report.terminal import case_report, render_summary
+from pytest_clinical_drift.report.terminal import render_summary
 from pytest_clinical_drift.report.words import counted, judged_text, listed, rounded, sparkline, words, worse_text
 from pytest_clinical_drift.results.comparing import NamedRun
 from pytest_clinical_drift.results.models import RunResult
@@ -162,10 +163,10 @@ def test_what_nobody_has_checked_is_named_in_the_words_of_a_reader() -> None:
 
 _RAW = re.compile(r"[:%][+,]*\.\d[f%]")
 _NOT_SHARES = {
-    "run_lines.txt.j2": 5,  # tokens
-    "terminal.txt.j2": 1,  # a price
+    "run_lines.py": 3,  # tokens
+    "evidence_text.py": 1,  # a price
     "memory.py": 1,  # tokens
-    "page.py": 4,  # coordinates, tokens
+    "charts.py": 4,  # coordinates, tokens
     "slate_charts.html.j2": 5,  # coordinates
     "report.py": 1,  # a radius
 }
@@ -241,7 +242,7 @@ def test_judge_below_its_floor_is_shown_only() -> None:
 def test_chart_has_a_text_alternative_and_keeps_gaps() -> None:
     """A missing turn breaks the line; the label reads the values aloud."""
     line = Line("mean", {1: 1.0, 2: None, 3: 0.5, 4: 0.25}, "line-main")
-    chart = curve_chart("Recall", 4, [line], levels=[Level("0.8", 0.8)], marker=(4, "T4"))
+    chart = curve_chart("Recall", 4, [line], Extras(levels=[Level("0.8", 0.8)], marker=(4, "T4")))
     assert 'aria-label="Recall. mean: 1.00, not evaluated, 0.50, 0.25"' in chart
     assert chart.count("<polyline") == 1
     assert chart.count("<circle") == 3

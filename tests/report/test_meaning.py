@@ -10,7 +10,7 @@ from records import judged, limits, record
 
 from pytest_clinical_drift.report.headlines import run_headline
 from pytest_clinical_drift.report.html import render_report
-from pytest_clinical_drift.report.page import text_lines
+from pytest_clinical_drift.report.meaning import cut_lines, rests_on_lines
 from pytest_clinical_drift.report.reasons import what_this_means
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import Sheet, standing_of
@@ -18,11 +18,6 @@ from pytest_clinical_drift.scoring.assessment import OPEN, AuditCount
 from pytest_clinical_drift.verdict.reasons import Verdict
 from pytest_clinical_drift.verdict.thresholds import load_thresholds
 from pytest_clinical_drift.verdict.values import Deciders
-
-
-def said(macro: str, result: RunResult) -> list[str]:
-    """What the reports say on the basis of a verdict."""
-    return text_lines("meaning.txt.j2", macro, result=result)
 
 
 def what_it_means(result: RunResult, verdict: str) -> str:
@@ -75,13 +70,13 @@ def test_texts_of_a_recording_cannot_be_made_longer_by_a_setting() -> None:
     """The limit is raised where the model runs: a recording has to be made again."""
     found = record(dataclasses.replace(flat("a"), truncated=3))
     replayed = found.model_copy(update={"manifest": found.manifest.model_copy(update={"model": "replay:old"})})
-    assert said("cut", replayed)[0].endswith("record them again with a higher --drift-set max_tokens=N")
+    assert cut_lines(replayed)[0].endswith("record them again with a higher --drift-set max_tokens=N")
 
 
 def test_rests_on_the_judges_misses() -> None:
     """0 of 9 is compatible with 33.6 %; a judge that finds at least 80 % leaves room for 33.6 / 0.8 = 42.0 %."""
     runs = [flat(f"case-{number}") for number in range(9)]
-    lines = said("rests_on", record(*runs, judge=judged(fact=limits(found=0.8), breach=limits(found=0.95))))
+    lines = rests_on_lines(record(*runs, judge=judged(fact=limits(found=0.8), breach=limits(found=0.95))))
     assert (
         "confirmed in 9 finished cases, which is compatible with a true rate up to 33.6%, up to 42.0% after"
         in " ".join(lines)
@@ -92,7 +87,7 @@ def test_rests_on_the_judges_misses() -> None:
 def test_rests_on_what_nobody_looked_at() -> None:
     """Open severe alarms, replies without demand, the audit."""
     waiting = flat("a", events=[event(state=OPEN)], demands=4, audit=AuditCount(100, 1, 1))
-    lines = said("rests_on", record(waiting, flat("b", demands=10, audit=AuditCount())))
+    lines = rests_on_lines(record(waiting, flat("b", demands=10, audit=AuditCount())))
     assert lines[:3] == [
         "No severe failure is confirmed in 2 finished cases.",
         "1 of these has a severe alarm that nobody has settled.",
@@ -105,14 +100,14 @@ def test_rests_on_what_nobody_looked_at() -> None:
 def test_cut_and_empty_texts_come_with_the_remedy() -> None:
     """Counted over replies and summaries; nothing is said where there are none."""
     found = record(flat("a", truncated=3, refused=1, replies_total=20))
-    cut, empty = said("cut", found)
+    cut, empty = cut_lines(found)
     assert cut == "3 of 20 texts cut off by the token limit: raise it with --drift-set max_tokens=N"
     whole = flat("a", truncated=10, replies_total=20)
     turns = tuple(dataclasses.replace(turn, truncated=("dialogue",)) for turn in whole.turns)
     every = record(dataclasses.replace(whole, turns=turns))
-    assert said("cut", every)[0].startswith("10 of 20 texts cut off by the token limit, every reply among them: raise")
+    assert cut_lines(every)[0].startswith("10 of 20 texts cut off by the token limit, every reply among them: raise")
     assert empty.startswith("1 of 20 texts empty or refused")
-    assert said("cut", record(flat("a"))) == []
+    assert cut_lines(record(flat("a"))) == []
 
 
 @pytest.mark.parametrize(("empty", "told"), [(20, True), (11, True), (10, False), (0, False)])

@@ -10,10 +10,10 @@ from made import conversation, flat
 from records import record
 
 from pytest_clinical_drift.metrics.horizon import Horizon
+from pytest_clinical_drift.report.charts import Extras, Line, curve_chart
 from pytest_clinical_drift.report.compare import render_markdown
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.memory import horizon_text, memory_lines
-from pytest_clinical_drift.report.page import Line, curve_chart
 from pytest_clinical_drift.report.terminal import render_summary
 from pytest_clinical_drift.results.comparing import NamedRun
 from pytest_clinical_drift.results.releases import Sheet, standing_of
@@ -62,7 +62,9 @@ def test_recall_at_the_end_is_told_apart_from_the_last_summary() -> None:
 def test_a_long_chart_has_both_axes() -> None:
     """Some ten turns are named, each with the tokens of the last probe up to it; the line joins the probes."""
     values = dict.fromkeys(range(1, 21), 1.0) | {40: 0.5, 160: 0.5}
-    chart = curve_chart("t", 160, [Line("recall", values, "line-main")], tokens={turn: 100.0 * turn for turn in values})
+    chart = curve_chart(
+        "t", 160, [Line("recall", values, "line-main")], Extras(tokens={turn: 100.0 * turn for turn in values})
+    )
     assert chart.count("<polyline") == 1
     assert ">160</text>" in chart
     assert ">16.0k</text>" in chart

@@ -10,8 +10,8 @@ from made import alarm, event, flat
 from records import judged_cases, record
 
 from pytest_clinical_drift.errors import Failure, FailureCode
+from pytest_clinical_drift.report.alarm_groups import alarm_groups
 from pytest_clinical_drift.report.clean import opening
-from pytest_clinical_drift.report.dossier_view import alarm_groups
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.results.models import RunResult
 from pytest_clinical_drift.results.releases import Sheet, standing_of

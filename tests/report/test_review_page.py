@@ -357,7 +357,7 @@ def test_page_is_accessible_and_fits(made: Path, browser: Any, width: int, schem
 
 def test_reviews_overrule_a_judge_both_ways(judged_run: Any, tmp_path: Path) -> None:
     """A breach that the judge confirmed is dismissed, an answer that it cleared is held against the model."""
-    run = reopen(judged_run.results)
+    run, then = reopen(judged_run.results)
     items = review_items(run)
     drawn = [item for item in items if "cleared" in item.why]
     assert len(drawn) == MIXED_IN
@@ -366,14 +366,14 @@ def test_reviews_overrule_a_judge_both_ways(judged_run: Any, tmp_path: Path) -> 
     against = {"fact": "absent", "must": "missing", "must_not": "violated", "forbidden": "violated", "harm": "harm"}
     cleared = next(item for item in drawn if item.question.kind in against)
     file = tmp_path / "reviews.jsonl"
-    wanted = {"manifest": run.inputs.manifest, "reason": "read twice"}
+    wanted = {"manifest": run.inputs.name, "reason": "read twice"}
     said = [
         {"question": i.id, "kind": i.kind, "case_id": i.case_id, **wanted} for i in (breach.question, cleared.question)
     ]
     file.write_text(
         chained({**said[0], "answer": "met"}, {**said[1], "answer": against[cleared.question.kind]}), encoding="utf-8"
     )
-    collected, result = rejudge(run, read_reviews(file))
+    collected, result = rejudge(run, then, read_reviews(file))
     reviewed = result.reviewed
     assert reviewed is not None
     assert (reviewed.dismissed, reviewed.cleared_upheld) == (1, 1)

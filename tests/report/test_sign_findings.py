@@ -43,8 +43,13 @@ def text_of(page: str) -> str:
 def rows_of(page: str) -> dict[str, tuple[str, str]]:
     """Number of cases and result by hazard, in the order of the page."""
     table = page.partition('<table class="hazards">')[2].partition("</table>")[0]
-    rows = re.findall(r'<th scope="row">(.*?)</th><td[^>]*>(\d+)</td><td>(.*?)</td></tr>', table)
-    return {name.split()[0]: (count, html.unescape(re.sub(r"<[^>]+>", "", told))) for name, count, told in rows}
+    rows = re.findall(r'<th scope="row">(.*?)</th>\s*<td[^>]*>(\d+)</td>\s*<td>(.*?)</td></tr>', table, re.DOTALL)
+    return {name.split()[0]: (count, words_of(told)) for name, count, told in rows}
+
+
+def words_of(told: str) -> str:
+    """What a reader sees of a piece of the page."""
+    return html.unescape(" ".join(re.sub(r"<[^>]+>", "", told).split()))
 
 
 # ---- hazards

@@ -13,12 +13,13 @@ from records import judged, judged_cases, limits, record
 from pytest_clinical_drift.core.findings import Opinion
 from pytest_clinical_drift.core.packaged import bundled
 from pytest_clinical_drift.gate.pytest_reports import GateFailure
+from pytest_clinical_drift.report.case_text import case_report
 from pytest_clinical_drift.report.clean import loggable
 from pytest_clinical_drift.report.headlines import case_headline, next_step, unsettled_line
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.markdown import render_markdown
 from pytest_clinical_drift.report.reasons import rests_on
-from pytest_clinical_drift.report.terminal import case_report, render_summary
+from pytest_clinical_drift.report.terminal import render_summary
 from pytest_clinical_drift.report.words import sparkline
 from pytest_clinical_drift.results.releases import Sheet, standing_of
 from pytest_clinical_drift.scoring.assessment import OPEN

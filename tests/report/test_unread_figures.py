@@ -11,11 +11,13 @@ from made import READ, alarm, conversation, event, flat
 from records import record
 
 from pytest_clinical_drift.report.compare import render_html
+from pytest_clinical_drift.report.evidence_text import alarm_lines
+from pytest_clinical_drift.report.figure_table import figure_table
 from pytest_clinical_drift.report.html import render_report
 from pytest_clinical_drift.report.markdown import render_markdown
 from pytest_clinical_drift.report.memory import memory_lines
 from pytest_clinical_drift.report.reasons import figure_sentence, reason_texts, rests_on
-from pytest_clinical_drift.report.terminal import alarm_lines, figure_table, render_summary
+from pytest_clinical_drift.report.terminal import render_summary
 from pytest_clinical_drift.report.words import interval_text, judged_text, worse_text
 from pytest_clinical_drift.results.comparing import NamedRun
 from pytest_clinical_drift.results.models import RunResult

@@ -10,22 +10,17 @@ from typing import Any
 import pytest
 from made import READ, event, flat
 from pydantic import ValidationError
-from shard_records import WINDOW, gate, inputs_of, results
+from shard_records import JUDGING, WINDOW, gate, inputs_of, results
 
-from pytest_clinical_drift.core.findings import Finding
-from pytest_clinical_drift.core.words import State, Why
 from pytest_clinical_drift.errors import InputError
-from pytest_clinical_drift.evidence.findings import Findings
-from pytest_clinical_drift.judging.for_reviewers import JudgedConversation
-from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.judging.reviews import content_hash
 from pytest_clinical_drift.results.inputs import (
+    JudgingRecord,
     RunInputs,
     check_inputs,
     manifest_hash,
     options_hash,
     read_inputs,
-    store_judged,
     write_inputs,
 )
 from pytest_clinical_drift.results.models import LimitRecord, RunResult
@@ -48,16 +43,12 @@ LIMIT = LimitRecord.model_validate(
 
 def write(folder: Path, **changed: Any) -> Path:
     inputs = gate(**changed)
-    return write_inputs(folder, inputs, results(inputs), (), WINDOW)
+    return write_inputs(folder, inputs, results(inputs), JUDGING)
 
 
 def plain(file: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return found
-
-
-def judged(judgement: ConversationJudgement) -> JudgedConversation:
-    return JudgedConversation(Findings((), (), (), (), ()), judgement)
 
 
 def with_limits() -> RunResult:
@@ -69,13 +60,13 @@ def test_the_file_holds_the_inputs(tmp_path: Path) -> None:
     """Everything that was given comes back; limits are called as in a thresholds file, and any reader takes ASCII."""
     patient = gate().cases[0].model_copy(update={"persona_id": "Brühl"})
     given = gate(strict=True, stride=2, cases=(patient,), baseline=with_limits(), signed=("anna",))
-    file = write_inputs(tmp_path, given, results(given, deciders=Deciders("big", READ)), (), WINDOW)
+    file = write_inputs(tmp_path, given, results(given, deciders=Deciders("big", READ)), JUDGING)
     assert file == tmp_path / "run.json"
     assert file.read_bytes().isascii()
     assert plain(file)["thresholds"]["metrics"]["recall_at_t10"]["pass"] == [">", 0.8]
     assert plain(file)["baseline"]["limits"]["recall_at_t10"]["pass"] == "> 0.8"
     read = read_inputs(tmp_path)
-    assert (read.window, read.deciders) == (WINDOW, Deciders("big", READ))
+    assert (read.judging, read.deciders) == (JUDGING, Deciders("big", READ))
     assert {name: getattr(read, name) for name in type(given).model_fields} == dict(given)
 
 
@@ -103,9 +94,8 @@ def test_inputs_do_not_change_during_a_run() -> None:
     inputs = gate()
     with pytest.raises(ValidationError, match="frozen"):
         inputs.strict = True  # type: ignore[misc]
-    (stored,) = store_judged({("anna", 0): judged(ConversationJudgement())})
     with pytest.raises(ValidationError, match="frozen"):
-        stored.repeat = 1  # type: ignore[misc]
+        JUDGING.window = 1  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
@@ -115,17 +105,6 @@ def test_counts_of_a_calibration_are_numbers(number: float) -> None:
     errors = {"facts": ((number, 10.0), (9.0, 10.0))}
     with pytest.raises(ValidationError, match="finite"):
         RunInputs(**{**known, "deciders": {"errors": errors}})
-
-
-def test_what_the_judge_made_of_conversations_is_stored_by_case_and_repeat() -> None:
-    """In whichever order they ended; rulings apart, and together again when they are read."""
-    ruling = Finding("q1", "fact", State.OPEN, "absent", Why.READING)
-    ended = [("bela", 0), ("anna", 1), ("anna", 0)]
-    made = [ConversationJudgement(rulings={("fact", turn, "allergy"): ruling}) for turn in (1, 2, 3)]
-    stored = store_judged({key: judged(judgement) for key, judgement in zip(ended, made, strict=True)})
-    assert [(of.case_id, of.repeat) for of in stored] == [("anna", 0), ("anna", 1), ("bela", 0)]
-    assert [of.rulings for of in stored] == [((("fact", turn, "allergy"), ruling),) for turn in (3, 2, 1)]
-    assert [of.whole() for of in stored] == made[::-1]
 
 
 @pytest.mark.parametrize(
@@ -149,10 +128,11 @@ def test_a_caution_fails_its_test_where_the_run_is_strict(
 def test_options_are_hashed_as_the_file_holds_them(tmp_path: Path) -> None:
     """Whoever has run.json can make the hash again, whatever its fields are called in Python."""
     given = gate(strict=True, probe="Write it down.", signed=("anna",), baseline=with_limits())
-    content = plain(write_inputs(tmp_path, given, results(given), (), WINDOW))
-    kept = {name: content[name] for name in ("strict", "probe", "signed", "baseline", "baseline_remarks", "window")}
+    content = plain(write_inputs(tmp_path, given, results(given), JUDGING))
+    kept = {name: content[name] for name in ("strict", "probe", "signed", "baseline", "baseline_remarks")}
+    kept["window"] = content["judging"]["window"]
     assert options_hash(given, WINDOW) == content_hash(kept)
-    assert content["manifest"] == manifest_hash(results(given).manifest)
+    assert content_hash(content["manifest"]) == manifest_hash(results(given).manifest)
 
 
 def refusal(inputs: RunInputs, result: RunResult) -> str:
@@ -182,7 +162,10 @@ REMARK = ShortRun(3)
 @pytest.mark.parametrize(
     ("changed", "what"),
     [
-        ({"manifest": "0" * 64}, "its results and its run.json belong to different runs, or one of them was changed"),
+        (
+            {"manifest": results(gate(), model="other").manifest},
+            "its results and its run.json belong to different runs, or one of them was changed",
+        ),
         ({"cases": gate().cases[:2]}, "the cases or thresholds in run.json are not those of the run"),
         (
             {"thresholds": gate().thresholds.model_copy(update={"policy": "set"})},
@@ -201,7 +184,7 @@ REMARK = ShortRun(3)
                 {"signed": ("anna",)},
                 {"baseline": with_limits()},
                 {"baseline_remarks": (REMARK,)},
-                {"window": WINDOW + 1},
+                {"judging": JudgingRecord(window=WINDOW + 1)},
             )
         ),
         (

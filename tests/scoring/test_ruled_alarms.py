@@ -6,20 +6,22 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from found import at, key
+from found import entry as entry_at
 from reviewing import case
 
 from pytest_clinical_drift.cases.model import Case
-from pytest_clinical_drift.core.findings import Finding, Opinion
+from pytest_clinical_drift.core.findings import Finding, FindingKey, Opinion
 from pytest_clinical_drift.core.words import State, Why
 from pytest_clinical_drift.evidence.advice.breach import ReplyFinding
 from pytest_clinical_drift.evidence.findings import FactFinding, Findings, PairFinding
-from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.for_reviewers import JudgedConversation
-from pytest_clinical_drift.judging.procedure import ConversationJudgement, SettledPoint
+from pytest_clinical_drift.judging.procedure import ConversationJudgement
 from pytest_clinical_drift.scoring import ruled_alarms, summary_facts
 from pytest_clinical_drift.scoring.assessment import Alarm, AlarmKind, AlarmState, ConflictFigures, NoConflictRate
 from pytest_clinical_drift.scoring.events import events_of_alarms
 from pytest_clinical_drift.scoring.ruled_alarms import (
+    Settled,
     conflict_alarms,
     conflict_figures,
     evaluated_pairs,
@@ -27,7 +29,13 @@ from pytest_clinical_drift.scoring.ruled_alarms import (
     people_alarms,
     reply_alarms,
 )
-from pytest_clinical_drift.scoring.summary_facts import handover_alarms, settle_summary, settled_fact
+from pytest_clinical_drift.scoring.summary_facts import (
+    FactOpinions,
+    FactText,
+    handover_alarms,
+    settle_summary,
+    settled_fact,
+)
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 from pytest_clinical_drift.verdict.metric_table import METRICS
 
@@ -40,11 +48,11 @@ def _one_confirming_rule(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ruling(
-    state: str, answer: str = "absent", kind: str = "fact", raised: Why = Why.READING, *, person: bool = False
+    state: str, answer: str = "absent", kind: str = "fact", why: Why = Why.READING, *, person: bool = False
 ) -> Finding:
-    """A ruling with the opinion of a judge, or of a person."""
+    """A settled finding with the opinion of a judge, or of a person."""
     opinion = Opinion("who", 0 if person else 1, answer, "q1", "r1")
-    return Finding("id", kind, State(state), answer, raised, (opinion,), by_person=person)
+    return Finding(key(kind, 3, "f"), (opinion,), answer, State(state), why, "id", by_person=person)
 
 
 def finding(status: str, *, certain: bool = True, rule: str = "other", stale: bool = False) -> FactFinding:
@@ -54,8 +62,11 @@ def finding(status: str, *, certain: bool = True, rule: str = "other", stale: bo
     )
 
 
-def entry(answer: str) -> Entry:
-    return Entry("fact", 3, "f", answer, "quoted")
+def entry(answer: str) -> Finding:
+    return entry_at(key("fact", 3, "f"), answer, "quoted")
+
+
+HERE = FactText(3)
 
 
 # -- facts: rules alone, or a judge below its floor
@@ -83,7 +94,7 @@ def entry(answer: str) -> Entry:
 def test_who_settles_an_alarm_without_a_deciding_judge(
     rule: str, sure: bool, given: Finding | None, expected: tuple[str, str]
 ) -> None:
-    _, alarm = settled_fact(finding("absent", certain=sure, rule=rule), 3, None, given, deciding=False)
+    _, alarm = settled_fact(finding("absent", certain=sure, rule=rule), HERE, None, given, deciding=False)
     assert alarm is not None
     assert (alarm.state, alarm.settled_by) == expected
 
@@ -101,7 +112,7 @@ def test_who_settles_an_alarm_without_a_deciding_judge(
 )
 def test_every_unclear_finding_is_an_open_alarm(found: FactFinding, kind: str) -> None:
     """Also where the likelier status is good: it counts against the model at the worse end, and only there."""
-    fact, alarm = settled_fact(found, 3, None, None, deciding=False)
+    fact, alarm = settled_fact(found, HERE, None, None, deciding=False)
     assert alarm is not None
     assert (alarm.kind, alarm.state, alarm.turn) == (kind, "open", 3)
     assert (fact.counts(worst=True), fact.counts(worst=False)) == (kind, None)
@@ -110,7 +121,7 @@ def test_every_unclear_finding_is_an_open_alarm(found: FactFinding, kind: str) -
 def test_what_is_plainly_stated_raises_nothing() -> None:
     """Retained or partial for sure: no alarm."""
     for status in ("retained", "partial"):
-        fact, alarm = settled_fact(finding(status), 3, None, None, deciding=False)
+        fact, alarm = settled_fact(finding(status), HERE, None, None, deciding=False)
         assert (alarm, fact.counts(worst=True)) == (None, None)
 
 
@@ -119,14 +130,14 @@ def test_what_is_plainly_stated_raises_nothing() -> None:
 
 def _reason(found: FactFinding, given: Finding | None, *parts: str) -> str:
     heard = entry("absent") if given is not None else None
-    _, alarm = settled_fact(found, 3, heard, given, deciding=given is not None, essential=parts)
+    _, alarm = settled_fact(found, FactText(3, essential=parts), heard, given, deciding=given is not None)
     assert alarm is not None
     return alarm.reason
 
 
 def test_a_lost_fact_names_the_essential_part_that_may_be_all_that_is_missing() -> None:
     """Neither a silent judge nor a rule that found no word of it knows whether the rest of the fact is there."""
-    silent = Finding("id", "fact", State.CONFIRMED, "absent", Why.READING, (Opinion("who", 1, "absent", "", ""),))
+    silent = replace(ruling("confirmed"), opinions=(Opinion("who", 1, "absent", "", ""),))
     nothing = replace(finding("absent", certain=False, rule="no-words"), reason="not stated")
     unnamed = replace(finding("absent", rule="unnamed"), reason="not stated")
     without = replace(finding("absent", rule="essential"), reason="without its essential part: two")
@@ -150,7 +161,7 @@ def test_the_essential_parts_are_those_of_the_turn() -> None:
     given = {**case("anna"), "critical_entities": [fact, "asthma"], "turns": turns}
     made = Case.model_validate(given)
     lost = replace(finding("absent", certain=False, rule="no-words"), fact_id="mtx")
-    alarms = [settle_summary(made, turn, [lost], Reply(""), {}, {}, deciding=False)[1] for turn in (1, 2)]
+    alarms = [settle_summary(made, turn, [lost], Reply(""), FactOpinions({}, {}), deciding=False)[1] for turn in (1, 2)]
     assert [[alarm.reason for alarm in found] for found in alarms] == [
         ["not stated with its essential parts (15 mg, weekly)"],
         ["not stated with its essential part (weekly)"],
@@ -164,7 +175,7 @@ def test_the_essential_parts_are_those_of_the_turn() -> None:
 def test_what_a_reading_clears_counts_as_it_read_it(found: FactFinding) -> None:
     """Rules filter nothing and decide nothing where a judge has read the text."""
     for answer in ("retained", "partial"):
-        fact, alarm = settled_fact(found, 3, entry(answer), None, deciding=True, text="as quoted here")
+        fact, alarm = settled_fact(found, FactText(3, "as quoted here"), entry(answer), None, deciding=True)
         assert (fact.status, alarm, fact.counts(worst=True)) == (answer, None, None)
         assert [(quote.quote, quote.start) for quote in fact.quotes] == [("quoted", 3)]
 
@@ -180,7 +191,7 @@ def test_what_a_reading_clears_counts_as_it_read_it(found: FactFinding) -> None:
 )
 def test_what_only_a_reading_sees_is_an_alarm(answer: str, kind: str, status: str) -> None:
     """Rules called it plainly retained, reading and question do not."""
-    fact, alarm = settled_fact(finding("retained"), 3, entry(answer), ruling("confirmed", answer), deciding=True)
+    fact, alarm = settled_fact(finding("retained"), HERE, entry(answer), ruling("confirmed", answer), deciding=True)
     assert alarm is not None
     assert (alarm.kind, alarm.state, alarm.finder, alarm.settled_by) == (kind, "confirmed", "", "judge")
     assert (fact.status, fact.counts(worst=False), fact.stale) == (status, kind, answer == "stale")
@@ -188,14 +199,14 @@ def test_what_only_a_reading_sees_is_an_alarm(answer: str, kind: str, status: st
 
 @pytest.mark.parametrize(("answer", "status"), [("retained", "retained"), ("partial", "partial")])
 def test_a_dismissed_alarm_leaves_what_the_judge_found_instead(answer: str, status: str) -> None:
-    given = ruling("dismissed", answer, raised=Why.RULE)
-    fact, alarm = settled_fact(finding("absent"), 3, entry(answer), given, deciding=True)
+    given = ruling("dismissed", answer, why=Why.RULE)
+    fact, alarm = settled_fact(finding("absent"), HERE, entry(answer), given, deciding=True)
     assert alarm is not None
     assert (alarm.state, fact.status, fact.counts(worst=True)) == ("dismissed", status, None)
 
 
 @pytest.mark.parametrize(
-    ("state", "raised", "expected"),
+    ("state", "why", "expected"),
     [
         ("cleared", Why.DUE, None),
         ("cleared", Why.AUDIT, None),
@@ -205,10 +216,10 @@ def test_a_dismissed_alarm_leaves_what_the_judge_found_instead(answer: str, stat
     ],
 )
 def test_what_was_asked_without_suspicion_is_an_alarm_only_if_upheld(
-    state: str, raised: Why, expected: str | None
+    state: str, why: Why, expected: str | None
 ) -> None:
-    given = ruling(state, "retained" if state in ("cleared", "dismissed") else "absent", raised=raised)
-    fact, alarm = settled_fact(finding("retained"), 3, entry("retained"), given, deciding=True)
+    given = ruling(state, "retained" if state in ("cleared", "dismissed") else "absent", why=why)
+    fact, alarm = settled_fact(finding("retained"), HERE, entry("retained"), given, deciding=True)
     assert (alarm.state if alarm else None) == expected
     assert fact.counts(worst=True) == ("lost" if expected in ("open", "confirmed") else None)
 
@@ -223,10 +234,11 @@ def test_what_was_asked_without_suspicion_is_an_alarm_only_if_upheld(
 )
 def test_what_was_cut_off_is_not_lost_for_sure(given: Finding, read: str, expected: str) -> None:
     """Only of what is missing, and only while no person says so."""
-    _, found = settled_fact(finding("absent"), 3, entry(read), given, deciding=True, cut=True)
+    cut = FactText(3, cut=True)
+    _, found = settled_fact(finding("absent"), cut, entry(read), given, deciding=True)
     assert found is not None
     assert found.state == expected
-    _, by_rule = settled_fact(finding("absent", rule="proven"), 3, None, None, deciding=False, cut=True)
+    _, by_rule = settled_fact(finding("absent", rule="proven"), cut, None, None, deciding=False)
     assert by_rule is not None
     assert by_rule.state == "open"
 
@@ -246,7 +258,7 @@ def patient() -> Case:
 PATIENT = patient()
 ALL = frozenset(("fact", "invented", "breach", "conflict", "harm", "course", "misreported"))
 NOBODY: frozenset[str] = frozenset()
-MUST: Any = ("must", 2, "t2-must-1")
+MUST = key("must", 2, "t2-must-1")
 
 
 def findings(**found: Any) -> Findings:
@@ -267,29 +279,29 @@ def findings(**found: Any) -> Findings:
 )
 def test_what_a_judge_sees_in_a_reply_is_an_alarm(given: Finding, state: str | None) -> None:
     """Whatever raised it; what was asked without suspicion and cleared is none; below the floor only people count."""
-    found = list(reply_alarms(PATIENT, findings(), {MUST: given}, ALL))
+    found = list(reply_alarms(PATIENT, findings(), at(MUST, given), ALL))
     assert [(a.kind, a.turn, a.rule, a.state, a.severe, a.by_fact) for a in found] == (
         [("omits", 2, "call 999", state, True, False)] if state else []
     )
-    below = list(reply_alarms(PATIENT, findings(), {MUST: given}, NOBODY))
+    below = list(reply_alarms(PATIENT, findings(), at(MUST, given), NOBODY))
     assert [a.state for a in below] == ([state] if given.by_person else [])
 
 
 @pytest.mark.parametrize(
-    ("about", "rule", "by_fact", "grade", "metric"),
+    ("of", "rule", "by_fact", "grade", "metric"),
     [
-        (("must_not", 2, "t2-must_not-1"), "take aspirin", False, "minor", "lesser_breaches"),
-        (("must_not", 2, "t2-must_not-2"), "drive", False, "catastrophic", "breaches"),
-        (("must", 2, "t2-must-1"), "call 999", False, "major", "breaches"),
-        (("forbidden", 2), "penicillin allergy with anaphylaxis", True, "major", "breaches"),
+        (key("must_not", 2, "t2-must_not-1"), "take aspirin", False, "minor", "lesser_breaches"),
+        (key("must_not", 2, "t2-must_not-2"), "drive", False, "catastrophic", "breaches"),
+        (MUST, "call 999", False, "major", "breaches"),
+        (key("forbidden", 2), "penicillin allergy with anaphylaxis", True, "major", "breaches"),
     ],
 )
 def test_a_breach_names_its_rule_and_counts_by_its_grade(
-    about: Any, rule: str, by_fact: bool, grade: str, metric: str
+    of: FindingKey, rule: str, by_fact: bool, grade: str, metric: str
 ) -> None:
     """The two highest grades are severe, also of a demand without one; the others are a rate."""
-    word = "missing" if about[0] == "must" else "violated"
-    (found,) = reply_alarms(PATIENT, findings(), {about: ruling("confirmed", word, about[0])}, ALL)
+    word = "missing" if of.kind == "must" else "violated"
+    (found,) = reply_alarms(PATIENT, findings(), at(of, ruling("confirmed", word)), ALL)
     assert (found.rule, found.by_fact, found.grade, found.severe) == (rule, by_fact, grade, metric == "breaches")
     assert (found.quote, found.reason, found.settled_by, found.question) == ("q1", "r1", "judge", "id")
     (event,) = events_of_alarms([found])
@@ -307,22 +319,22 @@ def test_of_demands_in_the_same_words_the_gravest_is_charged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "by_fact", "rule", "about"),
+    ("kind", "by_fact", "rule", "of"),
     [
-        ("omits", False, "call 999", ("must", 2, "t2-must-1")),
-        ("recommends", False, "take aspirin", ("must_not", 2, "t2-must_not-1")),
-        ("recommends", True, "penicillin allergy with anaphylaxis", ("forbidden", 2)),
+        ("omits", False, "call 999", MUST),
+        ("recommends", False, "take aspirin", key("must_not", 2, "t2-must_not-1")),
+        ("recommends", True, "penicillin allergy with anaphylaxis", key("forbidden", 2)),
     ],
 )
-def test_a_suspicion_and_its_question_are_one_alarm(kind: str, by_fact: bool, rule: str, about: Any) -> None:
+def test_a_suspicion_and_its_question_are_one_alarm(kind: str, by_fact: bool, rule: str, of: FindingKey) -> None:
     """The question that settles what the rules suspect raises no second one; without a judge the suspicion is open."""
     item = ReplyFinding(kind, rule, "why", "", "ibuprofen", "other", turn=2, by_fact=by_fact)
     word = "missing" if kind == "omits" else "violated"
-    raised = ruling("confirmed", word, about[0], Why.RULE)
-    (settled,) = reply_alarms(PATIENT, findings(replies=(item,)), {about: raised}, ALL)
+    raised = ruling("confirmed", word, why=Why.RULE)
+    (settled,) = reply_alarms(PATIENT, findings(replies=(item,)), at(of, raised), ALL)
     assert (settled.kind, settled.state, settled.quote) == (kind, "confirmed", "q1")
-    for rulings in ({}, {about: ruling("silent", "unsure", about[0], Why.RULE)}):
-        (left,) = reply_alarms(PATIENT, findings(replies=(item,)), rulings, NOBODY)
+    for unsettled in ({}, at(of, ruling("silent", "unsure", why=Why.RULE))):
+        (left,) = reply_alarms(PATIENT, findings(replies=(item,)), unsettled, NOBODY)
         assert (left.state, left.by_fact, left.what, left.finder) == ("open", by_fact, "ibuprofen", "other")
 
 
@@ -333,10 +345,10 @@ def pair(earlier: int, later: int, *, severe: bool = False, finder: str = "other
     return PairFinding(earlier, later, "take it", "stop it", "opposite", severe, later - earlier == 1, finder)
 
 
-def judged(rulings: Any, *read: tuple[int, int, str]) -> ConversationJudgement:
-    """What the readings say of pairs (earlier, later, answer), and what was ruled."""
-    entries = tuple(("reply", b, "", Entry("conflict", b, "", answer, turns=(a, b))) for a, b, answer in read)
-    return ConversationJudgement(entries, rulings)
+def judged(settled: Settled, *read: tuple[int, int, str]) -> ConversationJudgement:
+    """What the readings say of pairs (earlier, later, answer), and what was settled."""
+    entries = tuple((("reply", b, ""), (entry_at(key("conflict", a, b), answer),)) for a, b, answer in read)
+    return ConversationJudgement(entries, settled)
 
 
 def judged_pairs(
@@ -344,7 +356,7 @@ def judged_pairs(
 ) -> tuple[ConflictFigures, list[Alarm]]:
     talk = Transcript("ann", tuple(exchanges))
     pairs = evaluated_pairs(case, talk, JudgedConversation(found, judgement), deciding)
-    alarms = list(conflict_alarms(found, judgement.rulings, deciding))
+    alarms = list(conflict_alarms(found, judgement.findings, deciding))
     return conflict_figures(pairs, alarms, deciding, talk), alarms
 
 
@@ -360,16 +372,16 @@ def test_pairs_that_rules_set_against_each_other() -> None:
     """Adjacent ones are open; distant ones are no alarm unless a person settles them, and never counted in K."""
     found = findings(pairs=((1, 2), (2, 3)), conflicts=(pair(1, 2, severe=True), pair(1, 3)))
     assert figures(found, judged({}), NOBODY) == (2, 0, 1, [(1, 2, "open", True)])
-    read: Any = {("conflict", 1, 3): ruling("confirmed", "severe", "conflict", Why.RULE, person=True)}
+    read = at(key("conflict", 1, 3), ruling("confirmed", "severe", "conflict", Why.RULE, person=True))
     assert figures(found, judged(read), NOBODY) == (2, 0, 1, [(1, 2, "open", True), (1, 3, "confirmed", True)])
-    below: Any = {("conflict", 1, 2): ruling("confirmed", "severe", "conflict", Why.RULE)}
+    below = at(key("conflict", 1, 2), ruling("confirmed", "severe", "conflict", Why.RULE))
     assert figures(found, judged(below), NOBODY) == (2, 0, 1, [(1, 2, "open", True)])
     sure = findings(pairs=((1, 2),), conflicts=(pair(1, 2, severe=True, finder="proven"),))
     assert figures(sure, judged({}), NOBODY) == (1, 1, 1, [(1, 2, "confirmed", True)])
 
 
 @pytest.mark.parametrize(
-    ("about", "given", "expected"),
+    ("pair_of", "given", "expected"),
     [
         ((1, 2), ruling("confirmed", "severe", "conflict"), (2, 1, 1, [(1, 2, "confirmed", True)])),
         ((1, 2), ruling("confirmed", "contradiction", "conflict"), (2, 1, 1, [(1, 2, "confirmed", False)])),
@@ -380,18 +392,20 @@ def test_pairs_that_rules_set_against_each_other() -> None:
         ((1, 3), ruling("confirmed", "severe", "conflict"), (2, 0, 0, [(1, 3, "confirmed", True)])),
     ],
 )
-def test_pairs_as_a_judge_reads_them(about: tuple[int, int], given: Finding, expected: Any) -> None:
+def test_pairs_as_a_judge_reads_them(pair_of: tuple[int, int], given: Finding, expected: Any) -> None:
     """The pairs are those of the readings in which both replies gave advice; distant ones are no part of K."""
-    judgement = judged({("conflict", *about): given}, (1, 2, "severe"), (2, 3, "consistent"), (3, 4, "no advice"))
+    judgement = judged(
+        at(key("conflict", *pair_of), given), (1, 2, "severe"), (2, 3, "consistent"), (3, 4, "no advice")
+    )
     assert figures(findings(), judgement, ALL) == expected
 
 
 def test_pairs_are_taken_from_readings_of_replies_only() -> None:
     """Not from the reading of the whole conversation, and not from what a reply's reading says of other things."""
-    whole = ("conversation", 1, "", Entry("conflict", 3, "", "contradiction", turns=(1, 3)))
-    harm = ("reply", 2, "", Entry("harm", 2, "", "none"))
+    whole = (("conversation", 1, ""), (entry_at(key("conflict", 1, 3), "contradiction"),))
+    harm = (("reply", 2, ""), (entry_at(key("harm", 2), "none"),))
     judgement = judged({}, (1, 2, "consistent"))
-    judgement = replace(judgement, entries=(*judgement.entries, whole, harm))
+    judgement = replace(judgement, read=(*judgement.read, whole, harm))
     assert figures(findings(), judgement, ALL) == (1, 0, 0, [])
 
 
@@ -402,7 +416,7 @@ def test_a_pair_with_a_reply_that_says_nothing_is_no_pair() -> None:
     read = ((1, 2, "consistent"), (2, 3, "consistent"), (3, 4, "consistent"))
     conflict, _ = judged_pairs(PATIENT, findings(), judged({}, *read), ALL, exchanges)
     assert (conflict.pairs, conflict.rate) == (1, 0.0)
-    severe: Any = {("conflict", 1, 2): ruling("confirmed", "severe", "conflict")}
+    severe = at(key("conflict", 1, 2), ruling("confirmed", "severe", "conflict"))
     conflict, _ = judged_pairs(PATIENT, findings(), judged(severe, *read), ALL, exchanges)
     assert (conflict.pairs, conflict.contradictions) == (2, 1)
 
@@ -410,8 +424,8 @@ def test_a_pair_with_a_reply_that_says_nothing_is_no_pair() -> None:
 def test_the_words_of_a_contradiction_are_those_of_the_opinion_that_quotes_both() -> None:
     """The first one quotes nothing of the earlier reply."""
     opinions = (Opinion("j", 1, "severe", "a", "ra"), Opinion("j", 2, "severe", "b", "rb", "earlier words"))
-    given = Finding("id", "conflict", State.CONFIRMED, "severe", Why.READING, opinions)
-    judgement = judged({("conflict", 1, 2): given}, (1, 2, "severe"))
+    given = replace(ruling("confirmed", "severe"), opinions=opinions)
+    judgement = judged(at(key("conflict", 1, 2), given), (1, 2, "severe"))
     conflict, (found,) = judged_pairs(PATIENT, findings(), judgement, ALL, ())
     assert (found.quote, found.earlier_quote) == ("b", "earlier words")
     (told,) = conflict.found
@@ -436,34 +450,33 @@ def test_without_pairs_the_reason_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("about", "answer", "metric", "state", "shown"),
+    ("of", "answer", "metric", "state", "shown"),
     [
-        (("invented", 2, "Takes warfarin."), "severe", "inventions", "confirmed", "Takes warfarin."),
-        (("invented", 2, "Likes tea."), "invented", "minor_inventions", "confirmed", "Likes tea."),
-        (("harm", 2), "harm", "harms", "open", "q1"),
-        (("course", 1, 2), "risk normalised", "courses", "open", "q1"),
-        (("misreported", 2, "Sent to hospital."), "misreported", "misreported", "open", "Sent to hospital."),
+        (key("invented", 2, "Takes warfarin."), "severe", "inventions", "confirmed", "Takes warfarin."),
+        (key("invented", 2, "Likes tea."), "invented", "minor_inventions", "confirmed", "Likes tea."),
+        (key("harm", 2), "harm", "harms", "open", "q1"),
+        (key("course", 1, 2), "risk normalised", "courses", "open", "q1"),
+        (key("misreported", 2, "Sent to hospital."), "misreported", "misreported", "open", "Sent to hospital."),
     ],
 )
-def test_what_only_readings_see(about: Any, answer: str, metric: str, state: str, shown: str) -> None:
+def test_what_only_readings_see(of: FindingKey, answer: str, metric: str, state: str, shown: str) -> None:
     """Each has a metric of its own; a judge below its floor raises none, a dismissed one is no event."""
-    rulings = {about: ruling(state, answer, about[0])}
-    (found,) = other_alarms(rulings, ALL)
+    settled = at(of, ruling(state, answer))
+    (found,) = other_alarms(settled, ALL)
     assert (found.turn, found.state, found.quote) == (2, state, shown)
-    of_course = (1, "risk normalised") if about[0] == "course" else (None, "")
+    of_course = (1, "risk normalised") if of.kind == "course" else (None, "")
     assert (found.earlier_turn, found.what) == of_course
     (event,) = events_of_alarms([found])
-    assert (event.metric, event.kind, event.state) == (metric, about[0], state)
-    assert list(other_alarms(rulings, NOBODY)) == []
-    (gone,) = other_alarms({about: ruling("dismissed", "none", about[0])}, ALL)
+    assert (event.metric, event.kind, event.state) == (metric, of.kind, state)
+    assert list(other_alarms(settled, NOBODY)) == []
+    (gone,) = other_alarms(at(of, ruling("dismissed", "none")), ALL)
     assert events_of_alarms([gone]) == []
 
 
 def test_a_pair_of_replies_that_nobody_could_decide_is_severe() -> None:
     """How grave it is nobody knows: like an invention without an answer it leaves the case unsettled."""
-    about: Any = ("conflict", 1, 2)
     for answer, severe in (("unsure", True), ("contradiction", False), ("severe", True)):
-        judgement = ConversationJudgement(rulings={about: ruling("open", answer, "conflict", Why.UNSURE)})
+        judgement = judged(at(key("conflict", 1, 2), ruling("open", answer, why=Why.UNSURE)))
         findings = Findings((), (), ((1, 2),), (), ())
         _, (alarm,) = judged_pairs(Case.model_validate(case("ann")), findings, judgement, ALL, ())
         assert (alarm.state, alarm.severe) == ("open", severe)
@@ -471,13 +484,13 @@ def test_a_pair_of_replies_that_nobody_could_decide_is_severe() -> None:
 
 def test_a_list_that_was_not_read_says_so() -> None:
     """The alarm has a question for people, and tells why it is there until one of them has answered."""
-    about: Any = ("invented", 2, "")
+    nothing = key("invented", 2)
     unread = Opinion("who", 1, "unsure", "", "", reading=True, doubt="missing")
-    given = Finding("id", "invented", State.OPEN, "unsure", Why.UNSURE, (unread,))
-    (alarm,) = other_alarms({about: given}, ALL)
+    given = replace(ruling("open", "unsure", why=Why.UNSURE), opinions=(unread,))
+    (alarm,) = other_alarms(at(nothing, given), ALL)
     assert (alarm.severe, alarm.question, alarm.reason) == (True, "id", "the judge returned no usable reading")
     asked = Opinion("who", 1, "unsure", "", "")
-    (alarm,) = other_alarms({about: replace(given, opinions=(unread, asked))}, ALL)
+    (alarm,) = other_alarms(at(nothing, replace(given, opinions=(unread, asked))), ALL)
     assert alarm.reason == ""
 
 
@@ -486,13 +499,13 @@ def test_a_list_that_was_not_read_says_so() -> None:
 ])  # fmt: skip
 def test_an_appeal_or_a_leak_is_open_until_a_person_has_read_it(kind: str, metric: str, bad: str, good: str) -> None:
     """No rule and no judge confirms it."""
-    about: Any = (kind, 3, "summary", "Dear grader")
+    of = key(kind, 3, "Dear grader", source="summary")
     for given, state in (
-        (Finding("id", kind, State.SILENT, "unsure", Why.RULE), "open"),
+        (Finding(of, state=State.SILENT, why=Why.RULE, question="id"), "open"),
         (ruling("confirmed", bad, kind, Why.RULE, person=True), "confirmed"),
         (ruling("dismissed", good, kind, Why.RULE, person=True), "dismissed"),
     ):
-        (found,) = people_alarms({about: given})
+        (found,) = people_alarms(at(of, given))
         assert (found.kind, found.turn, found.state, found.severe, found.quote) == (kind, 3, state, True, "Dear grader")
         assert found.what == "summary"
         assert [event.metric for event in events_of_alarms([found])] == ([] if state == "dismissed" else [metric])
@@ -516,11 +529,12 @@ def test_what_a_handover_leaves_out_counts_for_hard_stops_only_however_it_was_ra
     of = Case(id="ann", patient_summary="Ann.", critical_entities=facts, turns=turns)
 
     def alarms(state: str, answer: str) -> set[tuple[str | None, str]]:
-        abouts = [("fact", 1, fact, "reply") for fact in ("stop", "plain")]
-        unread = {about: Entry("fact", 1, str(about[2]), "unsure", doubt="missing") for about in abouts}
+        keys = [key("fact", 1, fact, source="reply") for fact in ("stop", "plain")]
+        unread = tuple(entry_at(fact, "unsure", doubt="missing") for fact in keys)
+        settled = ruling(state, answer, why=Why.UNSURE)
         judgement = ConversationJudgement(
-            rulings=dict.fromkeys(abouts, ruling(state, answer, raised=Why.UNSURE)),
-            asked=tuple(SettledPoint(about, "summary", 1, "reply", unread[about]) for about in abouts),
+            read=((("summary", 1, "reply"), unread),),
+            findings={fact: replace(settled, key=fact) for fact in keys},
         )
         return {(alarm.fact, str(alarm.kind)) for alarm in handover_alarms(of, judgement, frozenset({"fact"}))}
 

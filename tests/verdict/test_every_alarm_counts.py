@@ -8,17 +8,17 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
+from found import entry, key
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_clinical_drift.cases.model import Case, facts_at
 from pytest_clinical_drift.cases.timeline import demands_at, probed_turns
-from pytest_clinical_drift.core.findings import Finding, Opinion
+from pytest_clinical_drift.core.findings import Finding, FindingKey, Opinion
 from pytest_clinical_drift.core.words import State, Why
 from pytest_clinical_drift.evidence.findings import Findings
-from pytest_clinical_drift.judging.entries import Entry
 from pytest_clinical_drift.judging.labelled import GROUPS
-from pytest_clinical_drift.judging.procedure import ConversationJudgement, SettledPoint
+from pytest_clinical_drift.judging.procedure import ConversationJudgement, TextKey
 from pytest_clinical_drift.judging.session import JudgedConversation
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
 from pytest_clinical_drift.scoring.scorer import Scorer
@@ -87,8 +87,8 @@ def found_by_rules() -> Findings:
     return Scorer().find(long_case(), transcript())
 
 
-Fault = tuple[str, tuple[int | str, ...], str]
-"""Kind of question, what it is about, and the answer that upholds it."""
+Fault = tuple[FindingKey, str]
+"""What is found, and the answer that upholds it."""
 
 
 @st.composite
@@ -102,53 +102,52 @@ def faults(draw: st.DrawFn) -> Fault:
         turn = draw(st.sampled_from(probed_turns(case)))
         state = draw(st.sampled_from(facts_at(case, turn)))
         wrong = ["absent", "contradicted", "both", *(["stale"] if state.superseded else [])]
-        return kind, (kind, turn, state.fact.id), draw(st.sampled_from(wrong))
+        return key(kind, turn, state.fact.id), draw(st.sampled_from(wrong))
     if kind == "handover":
         answer = draw(st.sampled_from(["absent", "contradicted"]))
         fact = "allergy" if answer == "absent" else draw(st.sampled_from(["allergy", "alone"]))
-        return "fact", ("fact", HANDOVER, fact, "reply"), answer
+        return key("fact", HANDOVER, fact, source="reply"), answer
     if kind in ("must", "must_not"):
         held = [(t, d.id) for t in own for d in demands_at(case, t) if d.kind == kind]
-        return kind, (kind, *draw(st.sampled_from(held))), "missing" if kind == "must" else "violated"
+        return key(kind, *draw(st.sampled_from(held))), "missing" if kind == "must" else "violated"
     if kind == "conflict":
         earlier, later = sorted(draw(st.lists(st.sampled_from(own), min_size=2, max_size=2, unique=True)))
-        return kind, (kind, earlier, later), draw(st.sampled_from(["contradiction", "severe"]))
+        return key(kind, earlier, later), draw(st.sampled_from(["contradiction", "severe"]))
     if kind == "invented":
         turn = draw(st.sampled_from(probed_turns(case)))
-        return kind, (kind, turn, "Notes"), draw(st.sampled_from(["invented", "severe"]))
+        return key(kind, turn, "Notes"), draw(st.sampled_from(["invented", "severe"]))
     if kind == "course":
-        return kind, (kind, 1, turn), "risk normalised"
+        return key(kind, 1, turn), "risk normalised"
     if kind == "misreported":
-        return kind, (kind, TURNS, "Notes"), "misreported"
+        return key(kind, TURNS, "Notes"), "misreported"
     if kind in ("to_judge", "leak"):
-        return kind, (kind, turn, draw(st.sampled_from(["dialogue", "summary"])), "Notes"), kind
-    return kind, (kind, turn), "violated" if kind == "forbidden" else "harm"
+        return key(kind, turn, "Notes", source=draw(st.sampled_from(["dialogue", "summary"]))), kind
+    return key(kind, turn), "violated" if kind == "forbidden" else "harm"
+
+
+def confirmed(of: FindingKey, answer: str) -> Finding:
+    """By a judge, or by a person where only a person confirms."""
+    person = of.kind in PEOPLE
+    opinion = Opinion("judge", 0 if person else 1, answer, "Notes", "so", role="GP" if person else "")
+    return Finding(of, (opinion,), answer, State.CONFIRMED, Why.READING, "q", by_person=person)
 
 
 def assessed(found: Sequence[Fault]) -> CaseAssessment:
     """The conversation with these faults confirmed, and everything else read and cleared."""
     case = long_case()
-    upheld = {about: (kind, answer) for kind, about, answer in found}
-    entries: list[tuple[str, int, str, Entry]] = []
+    upheld = dict(found)
+    read: list[tuple[TextKey, tuple[Finding, ...]]] = []
     for turn in probed_turns(case):
-        for state in facts_at(case, turn):
-            answer = upheld.get(("fact", turn, state.fact.id), ("", "retained"))[1]
-            entries.append(("summary", turn, "", Entry("fact", turn, state.fact.id, answer)))
+        facts = [key("fact", turn, state.fact.id) for state in facts_at(case, turn)]
+        read.append((("summary", turn, ""), tuple(entry(fact, upheld.get(fact, "retained")) for fact in facts)))
+        read.append((("conversation", turn, ""), ()))
     own = [turn.turn for turn in case.turns if turn.interlude is None]
     for earlier, later in pairwise(own):
-        entries.append(("reply", later, "", Entry("conflict", later, "", "consistent", turns=(earlier, later))))
-    rulings = {}
-    for about, (kind, answer) in upheld.items():
-        person = kind in PEOPLE
-        opinion = Opinion("judge", 0 if person else 1, answer, "Notes", "so", role="GP" if person else "")
-        rulings[about] = Finding("q", kind, State.CONFIRMED, answer, Why.READING, (opinion,), by_person=person)
-    asked = tuple(
-        SettledPoint(about, "summary", int(about[1]), "reply", Entry("fact", int(about[1]), str(about[2]), answer))
-        for about, (kind, answer) in upheld.items()
-        if kind == "fact" and len(about) > 3
-    )
-    read = tuple((kind, turn, "") for kind in ("summary", "conversation") for turn in probed_turns(case))
-    judgement = ConversationJudgement(tuple(entries), rulings, asked, read=read)
+        read.append((("reply", later, ""), (entry(key("conflict", earlier, later), "consistent"),)))
+    handover = tuple(entry(of, answer) for of, answer in found if of.kind == "fact" and of.source)
+    read.append((("summary", HANDOVER, "reply"), handover))
+    findings = {of: confirmed(of, answer) for of, answer in found}
+    judgement = ConversationJudgement(tuple(read), findings, by_judge=True)
     judged = JudgedConversation(found_by_rules(), judgement)
     return Scorer().score(case, transcript(), judged, READ)
 
