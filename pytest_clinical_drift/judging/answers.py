@@ -186,14 +186,20 @@ def occurs_in(quote: object, text: str) -> bool:
     if _place(whole, where, 0) >= 0:
         return True
     pieces = [piece.strip("\"' ") for piece in _DOTS.split(whole)]
-    parts = [piece for piece in pieces if piece]
+    return _occur_in_order([piece for piece in pieces if piece], where)
+
+
+def _occur_in_order(parts: Sequence[str], where: str) -> bool:
+    """Whether the parts of a quotation with gaps occur one after the other, each of them long enough."""
     least = _LEAST_PART if len(parts) > 1 else _LEAST_QUOTE
     if any(len(part) < least for part in parts):
         return False
     place = 0
     for part in parts:
-        place = _place(part, where, place) if place >= 0 else -1
-    return bool(parts) and place >= 0
+        place = _place(part, where, place)
+        if place < 0:
+            return False
+    return bool(parts)
 
 
 def _place(part: str, where: str, start: int) -> int:

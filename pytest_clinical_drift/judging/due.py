@@ -105,14 +105,11 @@ def all_due(
                 continue
             why = _why_of(entry) or _why_besides(entry.key, confirms, anyway, rules.doubted)
             known = due.get(entry.key)
-            if why is None or (known is not None and _gravity(why, entry) <= _gravity_of(known.finding)):
+            if why is None or _is_as_grave(known, why, entry):
                 continue
             may_confirm = bool(confirms) or (known is not None and known.finding.rule_confirms)
             due[entry.key] = due_on(reading, entry, why, turns, rule_confirms=may_confirm)
-    for key, rule_confirms in left.items():  # no reading has an entry for a pair of distant replies
-        window = _window_with(read, key)
-        if window is not None:
-            due[key] = due_on(window, _listed_nowhere(key, reader), Why.RULE, turns, rule_confirms=rule_confirms)
+    due |= _by_rules_alone(read, left, turns, reader)
     due |= _followers(case, read, due.values(), always)
     return list(due.values())
 
@@ -139,6 +136,23 @@ def _why_besides(
     if key in anyway:
         return Why.DUE
     return Why.QUOTE if key in doubted else None
+
+
+def _is_as_grave(known: Due | None, why: Why, entry: Finding) -> bool:
+    """Whether another reading says as much of the same thing already."""
+    return known is not None and _gravity(why, entry) <= _gravity_of(known.finding)
+
+
+def _by_rules_alone(
+    read: Sequence[TextRead], raises: Mapping[FindingKey, bool], turns: Mapping[int, TurnLine], reader: str
+) -> dict[FindingKey, Due]:
+    """What rules raise and no reading has an entry for: a pair of distant replies."""
+    due = {}
+    for key, confirms in raises.items():
+        window = _window_with(read, key)
+        if window is not None:
+            due[key] = due_on(window, _listed_nowhere(key, reader), Why.RULE, turns, rule_confirms=confirms)
+    return due
 
 
 def _followers(
@@ -289,10 +303,9 @@ def raises_of(case: Case, findings: Findings, *, unread: bool = False) -> dict[F
     raises: dict[FindingKey, bool] = {}
     for turn in findings.turns:
         for fact in turn.facts:
-            wrong = _is_wrong(fact)
-            if (wrong or not fact.certain) and (unread or fact.rule != NOT_ENGLISH):
+            if _is_raised(fact, unread=unread):
                 key = FindingKey.of(Kind.FACT, turn.turn, fact.fact_id)
-                raises[key] = wrong and fact.certain and fact.rule in confirm
+                raises[key] = _is_wrong(fact) and fact.certain and fact.rule in confirm
     for item in findings.replies:
         demand = demand_of(case, item)
         if demand is not None or item.by_fact:
@@ -301,6 +314,11 @@ def raises_of(case: Case, findings: Findings, *, unread: bool = False) -> dict[F
         span = (pair.earlier_turn, pair.later_turn)
         raises[FindingKey.of(Kind.CONFLICT, pair.later_turn, span=span)] = pair.finder in confirm
     return raises
+
+
+def _is_raised(fact: FactFinding, *, unread: bool) -> bool:
+    """Whether a rule calls a fact wrongly stated, or cannot tell."""
+    return (_is_wrong(fact) or not fact.certain) and (unread or fact.rule != NOT_ENGLISH)
 
 
 def _is_wrong(fact: FactFinding) -> bool:
