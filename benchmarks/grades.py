@@ -21,8 +21,9 @@ from pytest_clinical_drift.cases.entries import GRADES, SEVERE_GRADES
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.cases.model import Case, CriticalEntity, facts_of, words_in
 from pytest_clinical_drift.cases.timeline import Demand, demands_at
+from pytest_clinical_drift.core.findings import FindingKey
+from pytest_clinical_drift.core.log import Answer
 from pytest_clinical_drift.judging.answers import words_of
-from pytest_clinical_drift.judging.entries import About
 from pytest_clinical_drift.judging.protocol import JudgeRequest
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.metrics.intervals import pooled_interval
@@ -31,7 +32,7 @@ from pytest_clinical_drift.verdict.thresholds import load_thresholds
 
 RUNS = 60
 _WHOLE_RUNS = 3
-Broken = tuple[str, About]
+Broken = tuple[str, FindingKey]
 
 
 def points(case: Case) -> Iterator[tuple[Broken, Demand]]:
@@ -39,7 +40,7 @@ def points(case: Case) -> Iterator[tuple[Broken, Demand]]:
     for turn in case.turns:
         for demand in demands_at(case, turn.turn):
             if demand.made_at == turn.turn:
-                yield (case.id, (demand.kind, turn.turn, demand.id)), demand
+                yield (case.id, FindingKey.of(demand.kind, turn.turn, demand.id)), demand
 
 
 def broken(stage: Stage, share: float, seed: int) -> dict[Broken, str]:
@@ -77,7 +78,7 @@ def odds(stage: Stage, runs: int) -> None:
 class Words(Judge):
     """Calls a hard stop absent whose line lacks essential words; of everything else it knows the truth."""
 
-    def answer(self, ask: JudgeRequest) -> object:
+    def answer(self, ask: JudgeRequest) -> Answer:
         item = ask.item
         lines = item.facts if isinstance(item, Reading) else ()
         lacking = {line.fact for line in lines if _lacks(line.essential, line.statement, item.text)}
@@ -87,7 +88,9 @@ class Words(Judge):
             and _lacks(item.essential, item.statement or "", item.text)
         ):
             lacking.add(item.fact or "")
-        found = {(item.case_id, ("fact", item.turn, fact)): "absent" for fact in lacking}
+        found = {
+            (item.case_id, FindingKey.of("fact", item.turn, fact, source=item.source)): "absent" for fact in lacking
+        }
         return Judge({**self.truth, **found}, 1.0, 1.0, self.seed).answer(ask)
 
 

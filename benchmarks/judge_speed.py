@@ -29,7 +29,7 @@ from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.runner import BackgroundRunner
 from pytest_clinical_drift.conversation.scheduler import Plan
-from pytest_clinical_drift.judging.procedure import Judges, judge_conversation
+from pytest_clinical_drift.judging.procedure import Judges, Texts, judge_conversation
 from pytest_clinical_drift.judging.protocol import build_judge
 from pytest_clinical_drift.judging.queue import JudgeQueue
 from pytest_clinical_drift.judging.readings import readings_of, windows_of
@@ -100,7 +100,8 @@ def judge_all(talks: Talks, server: Reader, store: Path | None) -> tuple[float, 
     judges = Judges(judge.name, judge.name)
     started = time.perf_counter()
     for case, talk in talks:
-        queue.start(case.id, judge_conversation(case, readings_of(case, talk), windows_of(case, talk), {}, judges))
+        texts = Texts(case, 0, readings_of(case, talk), windows_of(case, talk))
+        queue.start(case.id, judge_conversation(queue, texts, {}, judges))
     for case, _ in talks:
         queue.wait(case.id)
     seconds = time.perf_counter() - started

@@ -17,16 +17,17 @@ from typing import Any, Protocol
 from pytest_clinical_drift.cases.files import bundled_cases, load_cases
 from pytest_clinical_drift.cases.model import Case
 from pytest_clinical_drift.conversation.scheduler import Plan, run_conversations
-from pytest_clinical_drift.core.findings import Opinion
+from pytest_clinical_drift.core.findings import FindingKey, Opinion
+from pytest_clinical_drift.core.log import Answer
 from pytest_clinical_drift.core.words import State
 from pytest_clinical_drift.evidence.findings import Findings
 from pytest_clinical_drift.judging.answers import AGAINST, KINDS, QUOTED
-from pytest_clinical_drift.judging.entries import About, ReadingAnswer
+from pytest_clinical_drift.judging.conversation import judge_texts
 from pytest_clinical_drift.judging.judge_options import JudgePolicy
 from pytest_clinical_drift.judging.labelled import GROUPS
 from pytest_clinical_drift.judging.opinions import with_people
+from pytest_clinical_drift.judging.procedure import at_once
 from pytest_clinical_drift.judging.protocol import JudgeRequest
-from pytest_clinical_drift.judging.questions import check_answer
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.judging.session import JudgedConversation, JudgeSession
 from pytest_clinical_drift.scoring.assessment import AlarmState, CaseAssessment
@@ -43,8 +44,8 @@ TODAY = datetime.date(2026, 1, 1)
 TOGETHER = 0.5
 """Share of a judge's errors that reading and questions share."""
 EVERYTHING = frozenset(GROUPS)
-Truth = Mapping[tuple[str, About], str]
-"""Faults: case and point to the answer that is right."""
+Truth = Mapping[tuple[str, FindingKey], str]
+"""Faults: case and finding to the answer that is right."""
 
 
 class GoalCheck(Protocol):
@@ -63,33 +64,36 @@ class Judge:
     """Clears everything, canaries included."""
     independent: bool = False
     """Two judges: what one gets wrong says nothing about the other."""
-    _said: dict[tuple[str, About, str], bool] = field(default_factory=dict)
+    _said: dict[tuple[str, FindingKey, str], bool] = field(default_factory=dict)
 
-    def holds(self, case_id: str, about: About, form: str) -> bool:
+    def holds(self, case_id: str, of: FindingKey, form: str) -> bool:
         """Whether it holds a point against the model, in one form; drawn once."""
-        key = (case_id, about, form)
+        key = (case_id, of, form)
         if self.lazy:
             return False
         if key not in self._said:
-            fault = (case_id, about) in self.truth
-            chance = random.Random(f"{self.seed}/{key}")
+            fault = (case_id, of) in self.truth
+            chance = random.Random(f"{self.seed}/{case_id}/{of}/{form}")
             rate = (1 - self.sensitivity) if fault else (1 - self.specificity)
             wrong = chance.random() < rate
-            shared = random.Random(f"{self.seed}/{case_id}/{about}")
+            shared = random.Random(f"{self.seed}/{case_id}/{of}")
             if not self.independent and shared.random() < TOGETHER:
                 wrong = shared.random() < rate
             self._said[key] = fault != wrong
         return self._said[key]
 
-    def answer(self, ask: JudgeRequest) -> Any:
+    async def ask(self, requests: Sequence[JudgeRequest]) -> list[Answer]:
+        return [replace(self.answer(request), voter="simulated") for request in requests]
+
+    def answer(self, ask: JudgeRequest) -> Answer:
         item = ask.item
         if isinstance(item, Reading):
-            return ReadingAnswer(self._read(item))
-        word = self._word(item.kind, self.holds(item.case_id, item.about, str(ask.wording)), item.case_id, item.about)
-        return check_answer(item, self._quoted(word, item.text, item.earlier))
+            return ask.answer(self._read(item))
+        word = self._word(self.holds(item.case_id, item.key, str(ask.wording)), item.case_id, item.key)
+        return ask.answer(self._quoted(word, item.text, item.earlier))
 
-    def _word(self, kind: str, upheld: bool, case_id: str, about: About) -> str:
-        return self.truth.get((case_id, about), AGAINST[kind][0]) if upheld else KINDS[kind][0]
+    def _word(self, upheld: bool, case_id: str, of: FindingKey) -> str:
+        return self.truth.get((case_id, of), AGAINST[of.kind][0]) if upheld else KINDS[of.kind][0]
 
     @staticmethod
     def _quoted(word: str, text: str, earlier: str | None = None) -> dict[str, str]:
@@ -98,26 +102,27 @@ class Judge:
         return {"answer": word, "quote": first if word in QUOTED else "", "earlier_quote": before}
 
     def _read(self, item: Reading) -> dict[str, Any]:
-        def word(kind: str, about: About) -> str:
-            return self._word(kind, self.holds(item.case_id, about, "reading"), item.case_id, about)
+        def word(kind: str, subject: str = "", span: tuple[int, int] | None = None) -> str:
+            of = FindingKey.of(kind, item.turn, subject, span=span, source=item.source)
+            return self._word(self.holds(item.case_id, of, "reading"), item.case_id, of)
 
         if item.kind == "summary":
-            facts = {
-                line.fact: self._quoted(word("fact", ("fact", item.turn, line.fact)), item.text) for line in item.facts
-            }
+            facts = {line.fact: self._quoted(word("fact", line.fact), item.text) for line in item.facts}
             for line in item.facts:
                 if facts[line.fact]["answer"] == "retained":
                     facts[line.fact]["quote"] = line.statement
             first = " ".join(item.text.split()[:3])
-            invented = self.holds(item.case_id, ("invented", item.turn, first), "reading")
+            invented = self.holds(
+                item.case_id, FindingKey.of("invented", item.turn, first, source=item.source), "reading"
+            )
             return {"facts": facts, "unsupported": [{"quote": first, "grade": "severe"}] if invented else []}
         if item.kind == "reply":
-            demands = {d.id: self._quoted(word(d.kind, (d.kind, item.turn, d.id)), item.text) for d in item.demands}
+            demands = {d.id: self._quoted(word(d.kind, d.id), item.text) for d in item.demands}
             given: dict[str, Any] = {"demands": demands}
-            given |= {k: self._quoted(word(k, (k, item.turn)), item.text) for k in ("forbidden", "harm")}
+            given |= {k: self._quoted(word(k), item.text) for k in ("forbidden", "harm")}
             if item.earlier is not None:
-                pair = ("conflict", item.earlier_turn or 0, item.turn)
-                given["conflict"] = self._quoted(word("conflict", pair), item.text, item.earlier)
+                pair = (item.earlier_turn or 0, item.turn)
+                given["conflict"] = self._quoted(word("conflict", span=pair), item.text, item.earlier)
             return given
         return {"contradictions": [], "course": [], "misreported": [], "standing": []}
 
@@ -156,26 +161,18 @@ class Stage:
         return [[self.scorer.score(case, self.transcripts[case.id], of, EVERYTHING)] for case, of in runs]
 
     def _judge(self, session: JudgeSession, case: Case, judge: Judge) -> JudgedConversation:
-        findings = self.findings[case.id]
-        procedure = session._judge(case, self.transcripts[case.id], lambda *_: findings)
-        answers: Any = None
-        while True:
-            try:
-                asks = procedure.send(answers)
-            except StopIteration as ended:
-                _, judgement, canaries, _ = ended.value
-                return JudgedConversation(findings, judgement, tuple(canaries))
-            answers = {ask.key: judge.answer(ask) for ask in asks}
+        procedure = judge_texts(judge, case, self.transcripts[case.id], self.findings[case.id], session.method)
+        return at_once(procedure)
 
     @staticmethod
     def _person(case: Case, judged: JudgedConversation, judge: Judge) -> JudgedConversation:
         """Every point that is open or confirmed is answered rightly."""
-        rulings = dict(judged.judgement.rulings)
-        for about, ruling in rulings.items():
-            if ruling.state in (State.OPEN, State.CONFIRMED) and ruling.question_id:
-                right = judge.truth.get((case.id, about), KINDS[ruling.kind][0])
-                rulings[about] = with_people(ruling, [Opinion("reader", 0, right, "", "read", role="reader")])
-        return replace(judged, judgement=replace(judged.judgement, rulings=rulings))
+        findings = dict(judged.judgement.findings)
+        for of, finding in findings.items():
+            if finding.state in (State.OPEN, State.CONFIRMED) and finding.question:
+                right = judge.truth.get((case.id, of), KINDS[of.kind][0])
+                findings[of] = with_people(finding, [Opinion("reader", 0, right, "", "read", role="reader")])
+        return replace(judged, judgement=replace(judged.judgement, findings=findings))
 
     def verdict(self, assessed: Sequence[list[CaseAssessment]], policy: str | None = None) -> Verdict:
         thresholds = load_thresholds()
@@ -231,12 +228,12 @@ def _told(verdicts: Sequence[Verdict]) -> str:
 
 
 def flips(stage: Stage) -> Truth:
-    return {(case.id, ("conflict", 4, 5)): "severe" for case in stage.cases[:20]}
+    return {(case.id, FindingKey.of("conflict", 5, span=(4, 5))): "severe" for case in stage.cases[:20]}
 
 
 def late_losses(stage: Stage) -> Truth:
     return {
-        (case.id, ("fact", turn.turn, fact.id)): "absent"
+        (case.id, FindingKey.of("fact", turn.turn, fact.id)): "absent"
         for case in stage.cases
         for turn in case.turns[10:]
         for fact in case.critical_entities

@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import ROOT
+from pytest_clinical_drift.core.log import Answer
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE, against, occurs_in
-from pytest_clinical_drift.judging.entries import ReadingAnswer, entries_of, usable
+from pytest_clinical_drift.judging.entries import entries_of, usable
 from pytest_clinical_drift.judging.measuring import Tally
 from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.metrics.agreement import cohen_kappa, percent_agreement
@@ -115,11 +116,11 @@ def label_words(reading: Reading, given: Mapping[str, Any]) -> Iterator[tuple[st
 
 def judge_words(reading: Reading, given: Mapping[str, Any]) -> dict[tuple[str, str], str]:
     """The same of a judge's answer, through the checks that every judge's answer passes."""
-    answer = ReadingAnswer(given, failed="" if usable(reading, given) else "malformed")
+    answer = Answer("judge", reading.id, 1, given, failed="" if usable(reading, given) else "malformed")
     entries = entries_of(reading, answer)
-    found = {(e.kind, e.key): e.answer for e in entries if e.kind != "invented"}
+    found = {(str(e.kind), e.key.subject): e.answer for e in entries if e.kind != "invented"}
     if reading.kind == "summary":
-        quotes = [(e.quote, e.answer) for e in entries if e.kind == "invented"]
+        quotes = [(e.key.subject, e.answer) for e in entries if e.kind == "invented"]
         words = [UNSURE] * len(statements(reading.text)) if answer.failed else listed(reading.text, quotes)
         found |= {(kind, key): word for kind, key, word in zip_statements(reading, words)}
     return found

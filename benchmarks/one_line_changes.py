@@ -20,7 +20,7 @@ from benchmarks.mutation import PACKAGE, Mutant, run_tests, warm_up
 CASE, SET = "tests/verdict/test_case_verdict.py", "tests/verdict/test_set_verdict.py"
 GATE = "tests/plugin/test_gate.py"
 CHANGED = "tests/gate/test_changed_records.py"
-OPINIONS = ("tests/judging/test_rulings.py", "tests/judging/test_procedure.py")
+OPINIONS = ("tests/judging/test_opinions.py", "tests/judging/test_procedure.py")
 ALARMS = ("tests/scoring/test_ruled_alarms.py", "tests/scoring/test_scorer.py")
 
 
@@ -41,13 +41,11 @@ CHANGES = (
     Change(
         "a limit is reversed",
         "verdict/bands",
-        'return value > self.value if self.comparison[0] == ">" else value < self.value',
-        'return value < self.value if self.comparison[0] == ">" else value > self.value',
+        "return value > self.value",
+        "return value < self.value",
         ("tests/verdict/test_thresholds.py", CASE),
     ),
-    Change(
-        "a failed figure is a CAUTION", "verdict/case", "verdict = Verdict.FAIL", "verdict = Verdict.CAUTION", (CASE,)
-    ),
+    Change("a failed figure is a CAUTION", "verdict/case", "return Verdict.FAIL", "return Verdict.CAUTION", (CASE,)),
     Change(
         "a hard stop lost at the last turn only is a slip",
         "scoring/events",
@@ -67,13 +65,13 @@ CHANGES = (
     Change(
         "missed canaries are overlooked",
         "verdict/whole_set",
-        "if confirmed + lost < least:",
-        "if confirmed + lost > least + 99:",
+        "if confirmed + unanswered < least:",
+        "if confirmed + unanswered > least + 99:",
         (SET, "tests/judging/test_canaries.py"),
     ),
     Change(
         "what a judge leaves open is dismissed",
-        "judging/rulings",
+        "judging/opinions",
         "return State.OPEN",
         "return State.CLEARED",
         OPINIONS,
@@ -81,8 +79,8 @@ CHANGES = (
     Change(
         "a figure that nobody has read passes",
         "verdict/case",
-        "if not unread or not (item.verdict in (FigureState.PASS, FigureState.CAUTION) or never_sought):",
-        "if unread or not (item.verdict in (FigureState.PASS, FigureState.CAUTION) or never_sought):",
+        "return replace(item, verdict=FigureState.UNREAD, reasons=(*item.reasons, Unread(unread)))",
+        "return item",
         (CASE, SET),
     ),
     Change(
@@ -95,23 +93,23 @@ CHANGES = (
     Change(
         "an open severe alarm does not unsettle",
         "verdict/case",
-        "return any(e.state == AlarmState.OPEN for i in fatal for e in i.events)",
-        "return all(e.state == AlarmState.OPEN for i in fatal for e in i.events) and False",
+        "return any(_has_open(item) for item in fatal)",
+        "return all(_has_open(item) for item in fatal) and False",
         (CASE,),
     ),
     Change("a subset passes", "verdict/whole_set", "verdict = Verdict.PARTIAL", "verdict = Verdict.PASS", (SET,)),
     Change(
         "harm is dropped among the alarms",
         "scoring/ruled_alarms",
-        'if ruling.kind not in ("invented", "harm", "course", "misreported") or not is_alarm(ruling, deciding):',
-        'if ruling.kind not in ("invented", "course", "misreported") or not is_alarm(ruling, deciding):',
+        "elif key.kind is Kind.HARM:",
+        "elif key.kind is Kind.LEAK:",
         ALARMS,
     ),
     Change(
         "broken demands of a judge are dropped",
         "scoring/ruled_alarms",
-        'if ruling.kind in ("must", "must_not", "forbidden") and is_alarm(ruling, deciding):',
-        'if ruling.kind in ("must_not", "forbidden") and is_alarm(ruling, deciding):',
+        "if key.kind in (Kind.MUST, Kind.MUST_NOT, Kind.FORBIDDEN) and is_alarm(finding, deciding):",
+        "if key.kind in (Kind.MUST_NOT, Kind.FORBIDDEN) and is_alarm(finding, deciding):",
         ALARMS,
     ),
     Change(
@@ -119,34 +117,34 @@ CHANGES = (
         "judging/readings",
         "for exchange in transcript.exchanges",
         "for exchange in transcript.exchanges[:-1]",
-        ("tests/judging/test_points.py", *OPINIONS, *ALARMS),
+        ("tests/judging/test_due.py", *OPINIONS, *ALARMS),
     ),
     Change(
         "the last reply is not read",
         "judging/readings",
         "for exchange in transcript.exchanges:",
         "for exchange in transcript.exchanges[:-1]:",
-        ("tests/judging/test_points.py", *OPINIONS, *ALARMS),
+        ("tests/judging/test_due.py", *OPINIONS, *ALARMS),
     ),
     Change(
         "a severe invention is a minor one",
         "judging/entries",
-        'grave = "invented" if item.get("grade") == "minor" else "severe"',
-        'grave = "severe" if item.get("grade") == "minor" else "invented"',
+        'answer = Word.INVENTED if item.get("grade") == "minor" else Word.SEVERE',
+        'answer = Word.SEVERE if item.get("grade") == "minor" else Word.INVENTED',
         ("tests/judging/test_entries.py",),
     ),
     Change(
         "a quotation that does not occur is believed",
         "judging/entries",
-        'doubt = "" if occurs_in(item.get("quote"), text) else "quote"',
+        'doubt = "" if occurs_in(item.get("quote"), text) else Doubt.QUOTE',
         'doubt = ""',
         ("tests/judging/test_entries.py",),
     ),
     Change(
         "merge believes scores that do not follow from the transcript",
         "gate/reopened",
-        "agree = scores_agree(now, then)",
-        "agree = scores_agree(then, then)",
+        "differs = _first_field(talk.assessment, then)",
+        "differs = _first_field(then, then)",
         (CHANGED,),
     ),
     Change(
@@ -159,7 +157,7 @@ CHANGES = (
     Change(
         "the options in run.json may be changed",
         "results/inputs",
-        "if ours != theirs or hashes.options not in (None, options_hash(inputs, inputs.window)):",
+        "if ours != theirs or hashes.options not in (None, options_hash(inputs, inputs.judging.window)):",
         "if ours != theirs:",
         (CHANGED,),
     ),

@@ -293,7 +293,7 @@ def _task(task: tuple[str, int]) -> dict[str, int]:
 
 
 _REBUILT = ("vocabulary", "list", "cues")
-"""Words from files, of which modules and the index of names are made: measured in a new process, which makes them anew."""
+"""Words from files, of which modules and the index of names are made: a new process makes them anew."""
 
 
 def main() -> int:

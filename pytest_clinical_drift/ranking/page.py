@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_clinical_drift.ranking.charts import Calibration, Days, Forest, calibration, forest, time_to_event
+from pytest_clinical_drift.ranking.slate_charts import Calibration, Days, Forest, calibration, forest, time_to_event
 from pytest_clinical_drift.report.page import page_source
 from pytest_clinical_drift.report.words import limit_numbers, rounded, span
 from pytest_clinical_drift.verdict.bands import TIERS

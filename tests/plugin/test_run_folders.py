@@ -47,7 +47,7 @@ def test_a_run_over_the_full_set_lies_on_top(project: Project) -> None:
     own = files(run)
     assert {"study_c_results.json", "report.html", "run.json", "transcripts/anna.jsonl"} <= set(own)
     assert {name: (top(pytester) / name).read_bytes() for name in own} == own
-    names = {"study_c_results.json", "report.html", "run.json", "log.jsonl"}
+    names = {"study_c_results.json", "report.html", "run.json", "log.jsonl", "canaries.jsonl"}
     assert {path.name for path in top(pytester).iterdir()} == names | {"transcripts", "runs", ".lock"}
 
 

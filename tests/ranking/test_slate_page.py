@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pytest_clinical_drift.ranking.charts import calibration, forest, time_to_event
 from pytest_clinical_drift.ranking.figure_types import Figure, SlateCode, SlateReason
 from pytest_clinical_drift.ranking.gate import SlateJudgement, SlateRun
 from pytest_clinical_drift.ranking.page import render_slate
+from pytest_clinical_drift.ranking.slate_charts import calibration, forest, time_to_event
 from pytest_clinical_drift.report.page import environment
 from pytest_clinical_drift.verdict.bands import PRIMARY
 
