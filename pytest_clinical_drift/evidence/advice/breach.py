@@ -256,9 +256,16 @@ def says(reply: str, wish: Expectation) -> bool:
         if not places and "not" in wanted:
             places = together(document, (wanted - {"not"}) | {"never"}, stems_of)
         for first, last in places:
-            if not (_NEGATIVE.isdisjoint(said) and context_at(document, first, last).negated):
+            denied = _is_unneeded(document, first) or context_at(document, first, last).negated
+            if not (denied and _NEGATIVE.isdisjoint(said)):
                 return True
     return False
+
+
+def _is_unneeded(document: Document, first: int) -> bool:
+    """Whether the words ahead deny a need: "no need to keep taking it" does not say to keep taking it."""
+    before = document.words[max(document.clause_span(first)[0], first - 4) : first]
+    return "need" in before and not _NEGATIVE.isdisjoint(before)
 
 
 # ---- two orders about one medicine that cannot both be followed

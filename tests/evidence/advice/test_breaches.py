@@ -113,6 +113,7 @@ def test_drinking_enough_is_not_drinking_less() -> None:
         (("not stop", "keep taking"), "Do not stop the tablets.", "You can stop the tablets."),
         (("not stop",), "Never stop them suddenly.", "Stop them."),
         (("emergency injection",), "Use your emergency injections.", "I see. Sleep well."),
+        (("keep taking",), "No, keep taking it every day.", "There is no need to keep taking it."),
     ],
 )
 def test_what_must_be_said(wordings: tuple[str, ...], said: str, unsaid: str) -> None:
