@@ -1,9 +1,9 @@
 """The closed sets of words in which the gate speaks: kinds, answers, reasons for asking, states."""
 
-from enum import StrEnum
+from pytest_clinical_drift.core import enums
 
 
-class Kind(StrEnum):
+class Kind(enums.Word):
     """What a finding is about, and what a single question asks."""
 
     FACT = "fact"
@@ -21,7 +21,7 @@ class Kind(StrEnum):
     """A text names another patient; only people are asked."""
 
 
-class Word(StrEnum):
+class Word(enums.Word):
     """An answer to a question, or what a reading says of an entry."""
 
     RETAINED = "retained"
@@ -57,7 +57,7 @@ class Word(StrEnum):
     UNSURE = "unsure"
 
 
-class TextKind(StrEnum):
+class TextKind(enums.Word):
     """What a reading shows whole."""
 
     SUMMARY = "summary"
@@ -67,7 +67,7 @@ class TextKind(StrEnum):
     """A summary that is rated; it raises nothing."""
 
 
-class Why(StrEnum):
+class Why(enums.Word):
     """Why a question is asked."""
 
     READING = "reading"
@@ -84,7 +84,7 @@ class Why(StrEnum):
     """Drawn from what the readings cleared."""
 
 
-class State(StrEnum):
+class State(enums.Word):
     """What the opinions on a finding amount to."""
 
     CONFIRMED = "confirmed"
@@ -96,7 +96,7 @@ class State(StrEnum):
     """No opinion that may decide: rules alone decide."""
 
 
-class Doubt(StrEnum):
+class Doubt(enums.Word):
     """Why an answer does not count."""
 
     MISSING = "missing"
@@ -109,7 +109,7 @@ class Doubt(StrEnum):
     """There was no answer."""
 
 
-class Seat(StrEnum):
+class Seat(enums.Word):
     """Which of a run's judges is asked."""
 
     READER = "reader"

@@ -179,17 +179,27 @@ def occurs_in(quote: object, text: str) -> bool:
 
     It is that of an answer, with what is too long to be kept of it; anything but text does not occur.
     """
-    where, whole = _plain(text), _plain(quote).strip("\"' ") if isinstance(quote, str) else ""
+    where = _plain(text)
+    whole = _plain(quote).strip("\"' ") if isinstance(quote, str) else ""
     if not _LEAST_QUOTE <= len(whole) <= len(where):
         return False
     if _place(whole, where, 0) >= 0:
         return True
-    parts, place = [part for piece in _DOTS.split(whole) if (part := piece.strip("\"' "))], 0
-    if any(len(part) < (_LEAST_PART if len(parts) > 1 else _LEAST_QUOTE) for part in parts):
+    pieces = [piece.strip("\"' ") for piece in _DOTS.split(whole)]
+    return _occur_in_order([piece for piece in pieces if piece], where)
+
+
+def _occur_in_order(parts: Sequence[str], where: str) -> bool:
+    """Whether the parts of a quotation with gaps occur one after the other, each of them long enough."""
+    least = _LEAST_PART if len(parts) > 1 else _LEAST_QUOTE
+    if any(len(part) < least for part in parts):
         return False
+    place = 0
     for part in parts:
-        place = _place(part, where, place) if place >= 0 else -1
-    return bool(parts) and place >= 0
+        place = _place(part, where, place)
+        if place < 0:
+            return False
+    return bool(parts)
 
 
 def _place(part: str, where: str, start: int) -> int:
@@ -222,7 +232,8 @@ def words_of(text: str) -> list[str]:
 
 def same_words(one: str, other: str) -> bool:
     """Whether two statements are about the same words."""
-    a, b = set(words_of(one)), set(words_of(other))
+    a = set(words_of(one))
+    b = set(words_of(other))
     return bool(a and b) and len(a & b) >= 0.6 * min(len(a), len(b))
 
 
@@ -258,7 +269,8 @@ def find_object(text: str, keys: Collection[str] = ("answer",), *, cut: bool = F
             garbled = garbled or (not cut and begins.match(text, place) is not None)
             continue
         if isinstance(value, dict) and not value.keys().isdisjoint(keys):
-            last, unfinished = value, False
+            last = value
+            unfinished = False
         place = end - 1
     return None if garbled or (cut and unfinished) else last
 

@@ -38,7 +38,8 @@ class Share(BaseModel, frozen=True):
 
     @classmethod
     def of_tally(cls, tally: Tally) -> Self:
-        (hits, of), (low, high) = tally.counts, tally.limits()
+        hits, of = tally.counts
+        low, high = tally.limits()
         return cls(hits=hits, of=of, low=low, high=high)
 
     def agrees_with(self, other: Self) -> bool:
@@ -136,14 +137,16 @@ class Calibration(BaseModel, frozen=True):
         """The same judge with its earlier attempts, all pooled."""
         if earlier is None:
             return self
-        attempts, external = (*earlier.attempts, *self.attempts), self.external or earlier.external
+        attempts = (*earlier.attempts, *self.attempts)
+        external = self.external or earlier.external
         return self.model_copy(update={"attempts": attempts, "kinds": pooled(attempts), "external": external})
 
     def not_following(self) -> str:
         """The first kind whose limits do not follow from the attempts; empty where all of them do."""
         computed = pooled(self.attempts)
         for kind in sorted(self.kinds.keys() | computed.keys()):
-            stated, counted = self.kinds.get(kind), computed.get(kind)
+            stated = self.kinds.get(kind)
+            counted = computed.get(kind)
             if stated is None or counted is None or not stated.agrees_with(counted):
                 return kind
         return ""
@@ -154,7 +157,8 @@ class Calibration(BaseModel, frozen=True):
 
     def below(self, group: str, floors: Mapping[str, float]) -> dict[str, float]:
         """The lower limits of a group that miss their floor; all of them at 0 where the group was stopped early."""
-        if (limits := self.kinds.get(group)) is None:
+        limits = self.kinds.get(group)
+        if limits is None:
             return dict.fromkeys(floors, 0.0)
         shares: dict[str, Share] = {name: getattr(limits, name) for name in floors}
         return {
@@ -220,7 +224,8 @@ def read_calibration(path: Path) -> Calibration:
         calibration = Calibration.model_validate_json(read_text(path))
     except ValidationError as error:
         raise InputError(f"{path}: not a calibration file of this version ({first_fault(error)})") from None
-    if kind := calibration.not_following():
+    kind = calibration.not_following()
+    if kind:
         raise InputError(
             f"{path}: the limits of kind {shortened(kind)} do not follow from the attempts in the file; "
             "it was changed; calibrate again with clinical-drift calibrate"
@@ -275,6 +280,7 @@ def _calibrations(folder: Path) -> list[tuple[Path, Calibration]]:
     found = []
     for path in sorted(folder.glob("*.json")):
         with contextlib.suppress(InputError, ValueError, RecursionError):
-            if isinstance(data := json.loads(read_text(path)), dict) and "attempts" in data:
+            data = json.loads(read_text(path))
+            if isinstance(data, dict) and "attempts" in data:
                 found.append(path)
     return sorted(((path, read_calibration(path)) for path in found), key=lambda pair: pair[1].made)

@@ -78,10 +78,15 @@ def canary_rates(cases: Sequence[Case], repeats: int, wanted: int = WANTED) -> d
     probes = sum(len(probed_turns(case)) for case in cases) * repeats
     replies = sum(len(case.turns) for case in cases) * repeats
     slots = dict.fromkeys(KINDS, probes)
-    slots["forbidden"] = sum(bool(forbidden_at(case, turn.turn)) for case in cases for turn in case.turns) * repeats
+    slots["forbidden"] = sum(map(_turns_that_forbid, cases)) * repeats
     slots["reversed"] = sum(sum(case.is_own(turn.turn) for turn in case.turns) - 1 for case in cases) * repeats
     each = min(wanted, (probes + replies) * _MOST_PER_TEXT) / len(KINDS) / _USABLE
     return {kind: min(1.0, each / slots[kind]) for kind in KINDS if slots[kind] > 0}
+
+
+def _turns_that_forbid(case: Case) -> int:
+    """Turns at which a fact forbids something."""
+    return sum(bool(forbidden_at(case, turn.turn)) for turn in case.turns)
 
 
 def canaries_of(case: Case, read: Sequence[TextRead], rates: Mapping[str, float], repeat: int) -> list[Canary]:
@@ -143,15 +148,20 @@ def _removed(case: Case, reading: Reading, entries: Sequence[Finding], chance: r
         for _ in range(4):
             quotes = [_quote(entry)] if text == reading.text else []
             quotes += [span.quote for span in assess_retention(text, [fact])[0].evidence]
-            ends = [0, *(unit.end() for unit in _UNIT.finditer(text)), len(text)]
-            units = [text[start:stop] for start, stop in pairwise(ends)]  # sentences and lines, with what ends them
-            kept = "".join(unit for unit in units if not any(_overlaps(quote, unit) for quote in quotes if quote))
+            kept = _without(text, [quote for quote in quotes if quote])
             if not quotes or kept == text:
                 break
             text = kept
         longest = max(words_of(fact.text), key=len, default="")
         if text.strip() and not assess_retention(text, [fact])[0].evidence and longest not in words_of(text):
             yield text, fact.id
+
+
+def _without(text: str, quotes: Sequence[str]) -> str:
+    """A text without the sentences and lines that overlap with a quotation."""
+    ends = [0, *(unit.end() for unit in _UNIT.finditer(text)), len(text)]
+    units = [text[start:stop] for start, stop in pairwise(ends)]  # with what ends them
+    return "".join(unit for unit in units if not any(_overlaps(quote, unit) for quote in quotes))
 
 
 def _changed(case: Case, reading: Reading, entries: Sequence[Finding], chance: random.Random) -> _Faults:
@@ -182,7 +192,10 @@ def _invented(case: Case, reading: Reading, entries: Sequence[Finding], chance: 
 def _forbidden(case: Case, reading: Reading, entries: Sequence[Finding], chance: random.Random) -> _Faults:
     """The reply ends by permitting what a fact forbids."""
     facts = [state.fact for state in facts_at(case, reading.turn) if not state.ended]
-    targets = [t for fact in facts for t in forbidden_by(fact.text, fact.kind, tuple(fact.forbids)) if t.wanted]
+    targets = []
+    for fact in facts:
+        named = forbidden_by(fact.text, fact.kind, tuple(fact.forbids))
+        targets += [target for target in named if target.wanted]
     if targets and reading.text.strip():
         target = chance.choice(targets)
         form = _texts()["forbidden"]["act" if target.verb and target.text.startswith(target.verb) else "medicine"]
@@ -232,13 +245,16 @@ def _quote(entry: Finding) -> str:
 
 def _overlaps(quote: str, unit: str) -> bool:
     """Whether a unit holds a quotation, or a good part of one that runs over several."""
-    words, inside = " ".join(words_of(quote)), " ".join(words_of(unit))
+    words = " ".join(words_of(quote))
+    inside = " ".join(words_of(unit))
     return bool(words) if words in inside else len(inside.split()) > 2 and inside in words
 
 
 def _another(number: str, texts: Sequence[str]) -> str:
     """Another amount, which no given text has."""
-    taken = {figure for text in texts for figure in _NUMBER.findall(text)}
+    taken: set[str] = set()
+    for text in texts:
+        taken.update(_NUMBER.findall(text))
     value = float(number.replace(",", "."))
     others = (f"{value * factor:g}" for factor in (2, 1.5, 3, 4, 0.5))
     return next((other for other in others if other not in taken), f"{value * 7:g}")

@@ -16,7 +16,7 @@ from pytest_clinical_drift.core.packaged import load_data
 from pytest_clinical_drift.core.words import Kind, State, TextKind, Why, Word
 from pytest_clinical_drift.evidence.advice.breach import ReplyFinding
 from pytest_clinical_drift.evidence.facts.outcome import ABSENT, CONTRADICTED
-from pytest_clinical_drift.evidence.findings import Findings
+from pytest_clinical_drift.evidence.findings import FactFinding, Findings
 from pytest_clinical_drift.evidence.terms.language import NOT_ENGLISH
 from pytest_clinical_drift.evidence.terms.lexicon import find_terms
 from pytest_clinical_drift.judging.answers import KINDS, UNSURE, words_of
@@ -94,42 +94,79 @@ def all_due(
     """
     always = _hard_stops(case)
     hard = {key.subject for key in always}
-    turns = {line.turn: line for reading, _ in read for line in reading.turns}
+    anyway = always if hard_stops else set()
+    turns = _turns_shown(read)
     left = dict(rules.raises)
     due: dict[FindingKey, Due] = {}
     for reading, entries in counted_entries(case, read, by_judge=bool(reader)):
         for entry in entries:
-            key = entry.key
-            confirms = left.pop(key, None)
-            if reading.source == TextKind.REPLY and entry.answer == Word.ABSENT and key.subject not in hard:
-                continue  # a handover need not hold every fact
-            why = _why_of(entry)
-            if why is None and confirms is not None:
-                why = Why.RULE
-            why = why or _why_anyway(key, always if hard_stops else set(), rules.doubted)
-            known = due.get(key)
-            if why is None or (known is not None and _gravity(why, entry) <= _gravity_of(known.finding)):
+            confirms = left.pop(entry.key, None)
+            if _may_be_left_out(reading, entry, hard):
+                continue
+            why = _why_of(entry) or _why_besides(entry.key, confirms, anyway, rules.doubted)
+            known = due.get(entry.key)
+            if why is None or _is_as_grave(known, why, entry):
                 continue
             may_confirm = bool(confirms) or (known is not None and known.finding.rule_confirms)
-            due[key] = due_on(reading, entry, why, turns, rule_confirms=may_confirm)
-    for key, confirms in left.items():  # no reading has an entry for a pair of distant replies
-        window = _window_with(read, key)
-        if window is not None:
-            due[key] = due_on(window, _listed_nowhere(key, reader), Why.RULE, turns, rule_confirms=confirms)
-    probes = sorted({r.turn for r, _ in read if r.kind == TextKind.SUMMARY and not r.source})
-    for row in _rows(due.values(), probes):
-        between = _between(row, case.t10_turn, always)
-        leading = tuple(one.key for one in row if one not in between)
-        for one in between:
-            due[one.key] = Due(replace(one.finding, follows=leading), one.question)
+            due[entry.key] = due_on(reading, entry, why, turns, rule_confirms=may_confirm)
+    due |= _by_rules_alone(read, left, turns, reader)
+    due |= _followers(case, read, due.values(), always)
     return list(due.values())
 
 
-def _why_anyway(key: FindingKey, always: set[FindingKey], doubted: frozenset[FindingKey]) -> Why | None:
-    """Why something is asked about that nothing raised."""
-    if key in always:
+def _turns_shown(read: Sequence[TextRead]) -> dict[int, TurnLine]:
+    """All turns of a conversation that its windows show."""
+    turns: dict[int, TurnLine] = {}
+    for reading, _ in read:
+        turns.update({line.turn: line for line in reading.turns})
+    return turns
+
+
+def _may_be_left_out(reading: Reading, entry: Finding, hard: set[str]) -> bool:
+    """A handover need not hold every fact, only the hard stops."""
+    return reading.source == TextKind.REPLY and entry.answer == Word.ABSENT and entry.key.subject not in hard
+
+
+def _why_besides(
+    key: FindingKey, confirms: bool | None, anyway: set[FindingKey], doubted: frozenset[FindingKey]
+) -> Why | None:
+    """Why something is asked about that its reading does not raise; `confirms` is None where no rule raised it."""
+    if confirms is not None:
+        return Why.RULE
+    if key in anyway:
         return Why.DUE
     return Why.QUOTE if key in doubted else None
+
+
+def _is_as_grave(known: Due | None, why: Why, entry: Finding) -> bool:
+    """Whether another reading says as much of the same thing already."""
+    return known is not None and _gravity(why, entry) <= _gravity_of(known.finding)
+
+
+def _by_rules_alone(
+    read: Sequence[TextRead], raises: Mapping[FindingKey, bool], turns: Mapping[int, TurnLine], reader: str
+) -> dict[FindingKey, Due]:
+    """What rules raise and no reading has an entry for: a pair of distant replies."""
+    due = {}
+    for key, confirms in raises.items():
+        window = _window_with(read, key)
+        if window is not None:
+            due[key] = due_on(window, _listed_nowhere(key, reader), Why.RULE, turns, rule_confirms=confirms)
+    return due
+
+
+def _followers(
+    case: Case, read: Sequence[TextRead], due: Iterable[Due], always: set[FindingKey]
+) -> dict[FindingKey, Due]:
+    """What takes the state of others in its row, with those named."""
+    probes = sorted({r.turn for r, _ in read if r.kind == TextKind.SUMMARY and not r.source})
+    followers = {}
+    for row in _rows(due, probes):
+        between = _between(row, case.t10_turn, always)
+        leading = tuple(one.key for one in row if one not in between)
+        for one in between:
+            followers[one.key] = Due(replace(one.finding, follows=leading), one.question)
+    return followers
 
 
 def _between(row: Sequence[Due], t10_turn: int, always: set[FindingKey]) -> list[Due]:
@@ -266,10 +303,9 @@ def raises_of(case: Case, findings: Findings, *, unread: bool = False) -> dict[F
     raises: dict[FindingKey, bool] = {}
     for turn in findings.turns:
         for fact in turn.facts:
-            wrong = fact.stale or fact.status in (ABSENT, CONTRADICTED)  # a plainly partial fact is not an alarm
-            if (wrong or not fact.certain) and (unread or fact.rule != NOT_ENGLISH):
+            if _is_raised(fact, unread=unread):
                 key = FindingKey.of(Kind.FACT, turn.turn, fact.fact_id)
-                raises[key] = wrong and fact.certain and fact.rule in confirm
+                raises[key] = _is_wrong(fact) and fact.certain and fact.rule in confirm
     for item in findings.replies:
         demand = demand_of(case, item)
         if demand is not None or item.by_fact:
@@ -278,6 +314,16 @@ def raises_of(case: Case, findings: Findings, *, unread: bool = False) -> dict[F
         span = (pair.earlier_turn, pair.later_turn)
         raises[FindingKey.of(Kind.CONFLICT, pair.later_turn, span=span)] = pair.finder in confirm
     return raises
+
+
+def _is_raised(fact: FactFinding, *, unread: bool) -> bool:
+    """Whether a rule calls a fact wrongly stated, or cannot tell."""
+    return (_is_wrong(fact) or not fact.certain) and (unread or fact.rule != NOT_ENGLISH)
+
+
+def _is_wrong(fact: FactFinding) -> bool:
+    """Whether a rule calls a fact wrongly stated; a plainly partial one is not an alarm."""
+    return fact.stale or fact.status in (ABSENT, CONTRADICTED)
 
 
 def reply_key(item: ReplyFinding, demand: Demand | None) -> FindingKey:
@@ -331,7 +377,10 @@ def _content(text: str) -> set[str]:
 
 def _concepts(text: str) -> set[str]:
     named = {term.concept for term in find_terms(text)}
-    return {name for concept in named for name in (concept.id, *concept.ancestors, *concept.implies, *concept.contains)}
+    names: set[str] = set()
+    for concept in named:
+        names.update((concept.id, *concept.ancestors, *concept.implies, *concept.contains))
+    return names
 
 
 # ---- the audit: entries that the readings cleared and that are asked about all the same, drawn by hash

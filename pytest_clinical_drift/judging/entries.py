@@ -58,7 +58,8 @@ def raised(entry: Finding) -> bool:
 
 def usable(reading: Reading, given: Mapping[str, Any]) -> bool:
     """Whether an answer has every part of its form; what lacks one is asked for again."""
-    shapes, parts = {"object": dict, "array": list}, reading_schema(reading)["properties"]
+    shapes = {"object": dict, "array": list}
+    parts = reading_schema(reading)["properties"]
     wanted = {key: shapes[part["type"]] for key, part in parts.items() if part["type"] in shapes}
     if reading.summary:  # no other part follows
         wanted.pop("standing", None)
@@ -151,7 +152,8 @@ def standing_advice(reading: Reading, answer: Answer) -> list[StandingAdvice] | 
         return None
     standing = []
     for item in items:
-        turn, quote = item.get("turn"), plain_text(item.get("quote"))
+        turn = item.get("turn")
+        quote = plain_text(item.get("quote"))
         if _is_turn(turn) and (
             occurs_in(item.get("quote"), reading.reply_of(turn)) or (turn, quote) in reading.standing
         ):

@@ -144,7 +144,8 @@ def names_of(cases: Iterable[Case]) -> dict[str, str]:
     for case in cases:
         parts = case.persona_id.split("-")
         pattern = r"\b" + r"[\s-]+".join(map(re.escape, parts)) + r"\b"
-        if len(parts) > 1 and (match := re.search(pattern, case.patient_summary, re.IGNORECASE)):
+        match = re.search(pattern, case.patient_summary, re.IGNORECASE) if len(parts) > 1 else None
+        if match is not None:
             names[case.id] = match.group(0)
     return names
 
@@ -161,11 +162,13 @@ def find_leaks(case: Case, transcript: Transcript, names: Mapping[str, str]) -> 
     others = {name: _words(name) for name in names.values() if name.casefold() not in known}
     for exchange in transcript.exchanges:
         for variant, text in (("dialogue", visible(exchange.reply)), ("summary", visible(exchange.summary))):
-            present, quotes = _words(text or ""), []
+            present = _words(text or "")
+            quotes = []
             for name, words in others.items():
                 # of a large set hardly any name has its words in a text: only those few are looked for
                 pattern = r"\b" + r"\s+".join(map(re.escape, name.split())) + r"\b"
-                if words <= present and (match := re.search(pattern, text or "", re.IGNORECASE)):
+                match = re.search(pattern, text or "", re.IGNORECASE) if words <= present else None
+                if match is not None:
                     quotes.append(match.group(0))
             yield from ((exchange.turn, variant, quote) for quote in dict.fromkeys(quotes))
 

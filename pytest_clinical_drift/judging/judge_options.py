@@ -13,9 +13,14 @@ from pytest_clinical_drift.judging.readings import READINGS, WINDOW_TOKENS
 from pytest_clinical_drift.subjects.base import typed_settings
 
 _OWN = {
-    "offline": bool, "allow_subject": bool, "calibration": Path, "calibration_set": Path, "canaries": int,
-    "audit": int, "window": int,
-}  # fmt: skip
+    "offline": bool,
+    "allow_subject": bool,
+    "calibration": Path,
+    "calibration_set": Path,
+    "canaries": int,
+    "audit": int,
+    "window": int,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,10 @@ GROUPS: dict[str, tuple[str, ...]] = {
     for group in ("fact", "invented", "breach", "conflict", "harm", "course", "misreported")
 }
 """What a judge is calibrated for, with the kinds of question that are pooled in it."""
-GROUP_OF = {kind: group for group, kinds in GROUPS.items() for kind in kinds}
+GROUP_OF: dict[str, str] = {}
+"""The group of each kind."""
+for _group, _kinds in GROUPS.items():
+    GROUP_OF.update(dict.fromkeys(_kinds, _group))
 
 
 class _Line(BaseModel):
@@ -110,7 +113,9 @@ def load_calibration_set(place: Path | None = None) -> list[Labelled]:
     files = sorted(place.glob("*.jsonl")) if place.is_dir() else [place]
     if not files:
         raise InputError(f"{place}: no calibration set found; expected .jsonl files")
-    rows = {row.item.id: row for file in files for row in _read(file)}
+    rows: dict[str, Labelled] = {}
+    for file in files:
+        rows.update({row.item.id: row for row in _read(file)})
     return list(rows.values())
 
 

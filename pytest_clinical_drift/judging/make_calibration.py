@@ -25,7 +25,7 @@ from pytest_clinical_drift.judging.measuring import measure, requests_for, untes
 from pytest_clinical_drift.judging.procedure import Judges
 from pytest_clinical_drift.judging.prompts import prompt_hash, prompt_version
 from pytest_clinical_drift.judging.protocol import Judge
-from pytest_clinical_drift.judging.queue import JudgeQueue
+from pytest_clinical_drift.judging.queue import Count, JudgeQueue
 from pytest_clinical_drift.subjects.base import Identity
 
 CALIBRATIONS = "calibration"
@@ -42,15 +42,17 @@ def known_calibration(
     identities: Sequence[Identity], root: Path, today: datetime.date, options: JudgeOptions
 ) -> Calibration | None:
     """The valid calibration that the project has; InputError where it names one that is not valid."""
-    if (named := options.calibration) is None:
+    named = options.calibration
+    if named is None:
         return find_calibration(root / CALIBRATIONS, identities, today)
     calibration = read_calibration(named)
-    if why := invalid_because(calibration, identities, today):
+    why = invalid_because(calibration, identities, today)
+    if why:
         raise InputError(f"--drift-judge-set calibration={named}: {why}; see clinical-drift calibrate")
     return calibration
 
 
-def calibration_of(
+def calibration_of(  # noqa: PLR0913  # the judges, and each condition of a run by name
     judges: Sequence[Judge],
     procedure: Judges,
     *,
@@ -64,13 +66,14 @@ def calibration_of(
 
     InputError where the project names one that is not valid, or none may be made.
     """
-    identities, folder = [judge.identity() for judge in judges], root / CALIBRATIONS
-    if known := known_calibration(identities, root, today, options):
+    identities = [judge.identity() for judge in judges]
+    folder = root / CALIBRATIONS
+    known = known_calibration(identities, root, today, options)
+    if known is not None:
         return known, ""
     other = why_none_counts(folder, " + ".join(judge.name for judge in judges), identities, today)
-    if not rules.calibrate or options.offline:
-        forbidden = "`calibrate: never` or --drift-shard forbids making one"
-        why = "offline=true sends no requests" if options.offline else forbidden
+    why = _why_none_may_be_made(options, rules)
+    if why:
         raise InputError(
             f"--drift-judge {procedure.reader}: no valid calibration was found in {folder}{other}, and {why}; make one "
             "with clinical-drift calibrate"
@@ -79,7 +82,8 @@ def calibration_of(
     if say is not None:
         say(f"no valid calibration of {procedure.reader} was found{other}: {cost_line(labelled, procedure)}")
     made = make_calibration(judges, procedure, labelled, today=today, rules=rules, say=say)
-    attempt, name = made.attempts[-1], f"{CALIBRATIONS}/{file_name(made.judge, identities)}"
+    attempt = made.attempts[-1]
+    name = f"{CALIBRATIONS}/{file_name(made.judge, identities)}"
     made = made.after(find_calibration(folder, identities))  # what is there by now
     tokens = ", {:,} prompt and {:,} answer tokens".format(*attempt.tokens) if attempt.tokens else ""
     cost = f"the judge was calibrated in {attempt.requests:,} requests{tokens}"
@@ -89,6 +93,13 @@ def calibration_of(
         why = error.strerror or type(error).__name__
         return made, f"{cost}; {name} could not be written ({why}), so the next run calibrates again"
     return made, f"{cost}; written: {name} (commit it: the next run uses it)"
+
+
+def _why_none_may_be_made(options: JudgeOptions, rules: JudgePolicy) -> str:
+    """Why a run makes no calibration; empty where it may."""
+    if options.offline:
+        return "offline=true sends no requests"
+    return "" if rules.calibrate else "`calibrate: never` or --drift-shard forbids making one"
 
 
 def cost_line(labelled: Sequence[Labelled], procedure: Judges) -> str:
@@ -127,26 +138,21 @@ def make_calibration(
     def tell() -> None:
         nonlocal last
         if say is not None and time.monotonic() - last > _TELL_EVERY:
-            last, (answered, asked, lost) = time.monotonic(), queue.count.progress
+            last = time.monotonic()
+            answered, asked, lost = queue.count.progress
             without = f", {lost:,} without an answer" if lost else ""
             say(f"calibrating: {answered:,} of {asked:,} requests answered{without}")
 
-    agreed, disputed = ([row for row in labelled if row.disputed is of] for of in (False, True))
+    agreed = [row for row in labelled if not row.disputed]
+    disputed = [row for row in labelled if row.disputed]
     try:
         found = measure(queue, agreed, replace(procedure, alone=True), floors=rules.floors, waiting=tell)
     finally:
         queue.stop(close=False)
-    count, fault = queue.count, ""
-    if count.answered and count.failed == count.answered:
-        fault = f"none of its answers could be used ({count.last_failure})"
-    elif count.unanswered > _SILENT * count.answered:
-        fault = (
-            f"{count.unanswered:,} of {count.answered:,} requests had no answer or could not be sent "
-            f"({count.last_failure}), so it was not measured; calibrate again when it answers"
-        )
+    fault = _why_not_measured(queue.count)
     if fault:
         raise InputError(f"--drift-judge {procedure.reader}: {fault}")
-    attempts = (attempt_of(found, untested(disputed), count, today),)
+    attempts = (attempt_of(found, untested(disputed), queue.count, today),)
     identities = [judge.identity() for judge in judges]
     return Calibration(
         judge=" + ".join(judge.name for judge in judges),
@@ -160,3 +166,15 @@ def make_calibration(
         attempts=attempts,
         kinds=pooled(attempts),
     )
+
+
+def _why_not_measured(count: Count) -> str:
+    """Why the answers to a calibration say nothing of the judge; empty where they do."""
+    if count.answered and count.failed == count.answered:
+        return f"none of its answers could be used ({count.last_failure})"
+    if count.unanswered > _SILENT * count.answered:
+        return (
+            f"{count.unanswered:,} of {count.answered:,} requests had no answer or could not be sent "
+            f"({count.last_failure}), so it was not measured; calibrate again when it answers"
+        )
+    return ""

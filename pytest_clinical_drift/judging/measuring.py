@@ -4,7 +4,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product, zip_longest
+from itertools import chain, product, zip_longest
 
 from pytest_clinical_drift.core.findings import Finding, FindingKey
 from pytest_clinical_drift.core.words import Kind, State, TextKind, Why
@@ -19,9 +19,11 @@ from pytest_clinical_drift.metrics import SEED
 from pytest_clinical_drift.metrics.intervals import clustered_limits
 
 MOST_REQUESTS = 3_000
-_FIRST, _BATCH = 9, 120
-"""Texts after which it is seen whether a floor can still be reached: at first (three of each kind: the fewest that can
-show a share surely below its floor), then as many again, at most."""
+_FIRST = 9
+"""Texts after which it is first seen whether a floor can still be reached: three of each kind, the fewest that can show
+a share surely below its floor."""
+_BATCH = 120
+"""Texts after which it is seen again, at most; as many as were measured before where those are fewer."""
 _SURELY = 0.999
 """Confidence that a share lies below its floor with which a group is stopped, however few its trials are."""
 _ENOUGH_TRIALS = 20
@@ -31,8 +33,12 @@ _MARGIN = 1.5
 _ENOUGH = 0.9
 """Share of the texts with which a measurement that ran out of requests still counts."""
 SHARES = {
-    "sensitivity": "faults", "subtle": "subtle", "specificity": "clean", "false_confirmed": "false", "missed": "missed",
-}  # fmt: skip
+    "sensitivity": "faults",
+    "subtle": "subtle",
+    "specificity": "clean",
+    "false_confirmed": "false",
+    "missed": "missed",
+}
 """What is told of a kind, and the counts that it is computed from."""
 
 
@@ -167,16 +173,21 @@ def measure(
     waiting: Callable[[], object] | None = None,
 ) -> Measurement:
     """Put labelled texts through the procedure, batch by batch, until all are done, hopeless or too many."""
-    result, left, whole = Measurement(), shuffled(rows), untested(rows)
+    result = Measurement()
+    left = shuffled(rows)
+    whole = untested(rows)
     while left:
-        asked, size = queue.count.asked, _FIRST
+        asked = queue.count.asked
+        size = _FIRST
         if asked:  # a judge that doubts everything needs many requests for a text
             size = min(_BATCH, result.texts, int((most - asked) / (_MARGIN * asked / result.texts)))
         if not size:
             if result.texts < _ENOUGH * len(rows):
-                result.stopped |= {group: "requests" for row in left for group in _groups(row)}
+                for row in left:
+                    result.stopped |= dict.fromkeys(_groups(row), "requests")
             break
-        batch, left = left[:size], left[size:]
+        batch = left[:size]
+        left = left[size:]
         for row in batch:
             queue.start(("calibration", row.item.id), measure_one(queue, row, judges))
         for row in batch:
@@ -194,7 +205,8 @@ def shuffled(rows: Iterable[Labelled]) -> list[Labelled]:
     by_kind: dict[str, list[Labelled]] = defaultdict(list)
     for row in ordered:
         by_kind[row.item.kind].append(row)
-    return [row for turn in zip_longest(*by_kind.values()) for row in turn if row is not None]
+    by_turns = chain.from_iterable(zip_longest(*by_kind.values()))
+    return [row for row in by_turns if row is not None]
 
 
 def _groups(row: Labelled) -> set[str]:
@@ -214,7 +226,8 @@ def hopeless(result: Measurement, whole: Measurement, floors: Mapping[str, float
     """Groups that miss a floor: even if everything to come of the whole set were right, or surely by what was seen."""
     stopped = {}
     for group, (name, part) in product(GROUPS, SHARES.items()):
-        tally, floor = result.kinds[group][part], floors.get(name, 0.0)
+        tally = result.kinds[group][part]
+        floor = floors.get(name, 0.0)
         hits, seen = tally.counts
         more = max(0, whole.kinds[group][part].counts[1] - seen)
         too_few = hits < seen and seen >= _ENOUGH_TRIALS and tally.limits(right_more=more)[0] < floor

@@ -17,7 +17,8 @@ from pytest_clinical_drift.judging.readings import Reading
 from pytest_clinical_drift.subjects.base import declared_settings
 
 DEFAULT_MODEL = "cross-encoder/nli-deberta-v3-base"
-CONTRADICTION, ENTAILMENT = "contradiction", "entailment"
+CONTRADICTION = "contradiction"
+ENTAILMENT = "entailment"
 _SETTINGS: dict[str, type] = {"threshold": float, "batch_size": int, "device": str, "revision": str}
 _SHARED_WORDS = 2
 _MOST_PAIRS = 24
@@ -34,9 +35,11 @@ class NliJudge(OneByOne):
         self.name = f"nli:{model}"
         given = declared_settings(self.name, settings, _SETTINGS, option="--drift-judge-set")
         self._settings = {"threshold": 0.9, **given}
-        if not 0 < (limit := self._settings["threshold"]) <= 1:
+        limit = self._settings["threshold"]
+        if not 0 < limit <= 1:
             raise InputError(f"--drift-judge-set threshold: expected a probability, found {limit}")
-        batch, device = self._settings.get("batch_size", 16), self._settings.get("device", "cpu")
+        batch = self._settings.get("batch_size", 16)
+        device = self._settings.get("device", "cpu")
         self._encoder = CrossEncoder(
             model,
             option="--drift-judge nli:FOLDER",
@@ -113,7 +116,10 @@ class CrossEncoder:
     ) -> None:
         """`option` is how a user names a local folder, said when the weights are missing; `revision`: of the hub."""
         self._revision = {"revision": revision} if revision is not None else {}
-        self._name, self._option, self._batch_size, self._device = model, option, batch_size, device
+        self._name = model
+        self._option = option
+        self._batch_size = batch_size
+        self._device = device
         self._loaded: tuple[Any, Any] | None = None
 
     def probabilities(self, pairs: Sequence[tuple[str, str]], *labels: str) -> list[list[float]]:

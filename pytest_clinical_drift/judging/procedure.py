@@ -7,6 +7,7 @@ calibration, and a log that is judged again.
 from collections import Counter
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Protocol, TypeVar
 
 from pytest_clinical_drift.cases.model import Case
@@ -151,7 +152,7 @@ async def read_windows(asker: Asker, windows: Sequence[Reading], judges: Judges)
         if None in advice and window is not windows[-1] and not _lacks_contradictions(entries):
             entries.append(missing(shown, Kind.CONFLICT, answers[0]))
         read.append(TextRead(shown, entries))
-        stated = [item for items in advice if items is not None for item in items]
+        stated = chain.from_iterable(items for items in advice if items is not None)
         standing = list(dict.fromkeys(stated))
     return read
 
@@ -198,22 +199,35 @@ async def settle(asker: Asker, due: Iterable[Due], judges: Judges) -> dict[Findi
     """Put the questions of findings, the second wording where the first calls for it; what they amount to."""
     every = list(due)
     leading = [one for one in every if not one.finding.follows]
-    asked = [one for one in leading if one.key.kind in judges.kinds and not one.question.whole]
-    opinions: dict[FindingKey, dict[int, Opinion]] = {one.key: {} for one in every}
-    await _put(asker, [(one, wording) for one in asked for wording in _first_wordings(one.finding)], opinions)
-    again = [one for one in asked if _needs_second(one.finding, opinions[one.key])]
-    await _put(asker, [(one, 2) for one in again], opinions)
+    opinions = await _opinions_on(asker, leading, judges)
     settled = {one.key: _settled(one.finding, opinions[one.key], judges) for one in leading}
     followers = [one for one in every if one.finding.follows]
-    # what is settled around them does not agree: they have questions of their own
-    alone = [one for one in followers if len({settled[key].state for key in one.finding.follows}) > 1]
-    if alone:
+    alone = [one for one in followers if not _agree(settled, one.finding.follows)]
+    if alone:  # they have questions of their own
         own = [Due(replace(one.finding, follows=()), one.question) for one in alone]
         settled |= await settle(asker, own, judges)
     for one in followers:
         if one.key not in settled:
             settled[one.key] = _following(one.finding, settled[one.finding.follows[0]])
     return settled
+
+
+async def _opinions_on(asker: Asker, leading: Sequence[Due], judges: Judges) -> Mapping[FindingKey, dict[int, Opinion]]:
+    """The opinions on each finding by wording; none where the judges do not answer its kind, or it is a whole text."""
+    opinions: dict[FindingKey, dict[int, Opinion]] = {one.key: {} for one in leading}
+    asked = [one for one in leading if one.key.kind in judges.kinds and not one.question.whole]
+    first: list[tuple[Due, int]] = []
+    for one in asked:
+        first += [(one, wording) for wording in _first_wordings(one.finding)]
+    await _put(asker, first, opinions)
+    again = [one for one in asked if _needs_second(one.finding, opinions[one.key])]
+    await _put(asker, [(one, 2) for one in again], opinions)
+    return opinions
+
+
+def _agree(settled: Mapping[FindingKey, Finding], keys: Iterable[FindingKey]) -> bool:
+    """Whether findings were settled alike."""
+    return len({settled[key].state for key in keys}) <= 1
 
 
 def _first_wordings(finding: Finding) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from itertools import count
+from itertools import count, product
 
 from pytest_clinical_drift.core.packaged import load_data
 from pytest_clinical_drift.judging.answers import KINDS, QUOTED, UNSURE
@@ -56,12 +56,19 @@ def messages_for(item: Question | Reading, wording: int) -> tuple[Message, ...]:
         asked = _lists(item)
     else:
         texts["REPLIES"] = item.replies or ""
-        judged = "summary" if item.kind in ("fact", *_ABOUT_WORDS) else "later reply" if item.earlier else "reply"
-        judged = "replies of these turns" if item.kind == "course" else judged
-        shown, fence = _fenced(texts, judged, f"{item.id}/{wording}", item.statement or "")
+        shown, fence = _fenced(texts, _judged_text(item), f"{item.id}/{wording}", item.statement or "")
         asked = [_point(item, fence)]
     material = "\n\n".join((*shown, *asked, _texts()["last"]))
     return Message(Role.SYSTEM, instructions(item.kind, wording)), Message(Role.USER, material)
+
+
+def _judged_text(question: Question) -> str:
+    """How the text is called that a question is about."""
+    if question.kind == "course":
+        return "replies of these turns"
+    if question.kind in ("fact", *_ABOUT_WORDS):
+        return "summary"
+    return "later reply" if question.earlier else "reply"
 
 
 def instructions(kind: str, wording: int) -> str:
@@ -69,9 +76,11 @@ def instructions(kind: str, wording: int) -> str:
     texts = _texts()
     if kind == PDSQI:
         rating = load_data("prompts/pdsqi_prompts")
-        task, form = rating["wordings"][wording], rating["form"]
+        task = rating["wordings"][wording]
+        form = rating["form"]
     elif kind in READINGS:
-        task, form = _reading_texts()["readings"][kind][wording], _reading_texts()["quotes"]
+        task = _reading_texts()["readings"][kind][wording]
+        form = _reading_texts()["quotes"]
     else:
         task = texts["tasks"][kind][wording]
         form = texts["form"].format(
@@ -126,7 +135,8 @@ def _fenced(
 
 def _point(question: Question, fence: Callable[[str, str], str]) -> str:
     """What exactly is asked; it stands last, after everything that could speak against it."""
-    words, said = _texts()["points"], question.statement or ""
+    words = _texts()["points"]
+    said = question.statement or ""
     return str(words["ended" if question.ended else question.kind]).format(
         statement=fence("STATEMENT", said) if question.kind in _ABOUT_WORDS else said,
         earlier=words["earlier"].format("; ".join(question.replaced)) if question.replaced else "",
@@ -168,18 +178,48 @@ def prompt_hash() -> str:
     """Fingerprint of all that is said to a judge, shown on items that use every part of it."""
     forbidden = (Forbidden("fact", "statement", "forbids"),)
     question = Question(
-        "fact", "", 1, "text", "patient", "record", 1, "earlier", "fact", "statement", (), ("essential",), "demand",
-        "why", forbidden, (1, 2), "replies",
-    )  # fmt: skip
+        kind="fact",
+        case_id="",
+        turn=1,
+        text="text",
+        patient="patient",
+        record="record",
+        earlier_turn=1,
+        earlier="earlier",
+        fact="fact",
+        statement="statement",
+        replaced=(),
+        essential=("essential",),
+        demand="demand",
+        why="why",
+        forbidden=forbidden,
+        turns=(1, 2),
+        replies="replies",
+    )
     facts = (FactLine("f", "fact", ("old",), False, ("essential",)), FactLine("g", "gone", ("gone",), True))
     demands = (DemandLine("t1-must-1", "must", "demand", "why"), DemandLine("t1-must_not-1", "must_not", "demand"))
     reading = Reading(
-        "summary", "", 1, "text", "patient", "record", facts, demands, forbidden, "earlier", 1,
-        (TurnLine(1, "patient", "reply"),), "summary", (StandingAdvice(1, "quote"),), (1,),
-    )  # fmt: skip
-    items: list[Question | Reading] = [
-        replace(question, kind=kind, replaced=(old,)) for kind in KINDS for old in ("old", "statement")
-    ]
+        kind="summary",
+        case_id="",
+        turn=1,
+        text="text",
+        patient="patient",
+        record="record",
+        facts=facts,
+        demands=demands,
+        forbidden=forbidden,
+        earlier="earlier",
+        earlier_turn=1,
+        turns=(TurnLine(1, "patient", "reply"),),
+        summary="summary",
+        standing=(StandingAdvice(1, "quote"),),
+        uncompared=(1,),
+    )
+    items: list[Question | Reading] = []
+    for kind in KINDS:
+        items += [replace(question, kind=kind, replaced=(old,)) for old in ("old", "statement")]
     items += [replace(reading, kind=kind) for kind in READINGS]
-    said = [message.content for item in items for wording in (1, 2) for message in messages_for(item, wording)]
+    said: list[str] = []
+    for item, wording in product(items, (1, 2)):
+        said += [message.content for message in messages_for(item, wording)]
     return hashlib.sha256("\x1f".join((prompt_version(), *said, *map(correction, items))).encode()).hexdigest()

@@ -76,7 +76,8 @@ class Feed:
         with self._news:
             if wait and not self._waiting and not self.stopped:
                 self._news.wait(wait)
-            taken, self._waiting = self._waiting[:most], self._waiting[most:] if most is not None else []
+            taken = self._waiting[:most]
+            self._waiting = self._waiting[most:] if most is not None else []
             return taken
 
 

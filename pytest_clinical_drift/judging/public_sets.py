@@ -7,9 +7,9 @@ import json
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -55,19 +55,25 @@ def _primock57(folder: Path) -> Iterator[ExternalItem]:
         match = re.search(r"Day (\d+) Consultation (\d+)", sheet.name, re.IGNORECASE)
         if match is None:
             raise InputError(f"{sheet}: expected a name such as 'Day 1 Consultation 1 - Checklist.xlsx'")
-        day, number = int(match[1]), int(match[2])
+        day = int(match[1])
+        number = int(match[2])
         said = _dialogue(folder, f"day{day}_consultation{number:02d}")
         record = f"The consultation that the note was written about:\n\n{said}"
         cells = _cells(sheet)
         for column, title in ((column, text) for (row, column), text in cells.items() if row == 1):
-            below = [(row, text) for (row, place), text in cells.items() if place == column and row > 1]
-            given = [(text, cells.get((row, column + 1), "").lower()) for row, text in below]
-            labelled = [(text, label) for text, label in given if label in ("c", "i")]
+            labelled = _labelled_lines(cells, column)
             if title.startswith("Note") and labelled:
                 name = f"day{day}-{number:02d}-{sheet.parent.name}-{title}".lower().replace(" ", "-")
                 lines = (text.removeprefix("↳").strip().replace("\n", " ") for text, _ in labelled)
                 votes = tuple((label == "i",) for _, label in labelled)
                 yield ExternalItem(Reading("summary", name, 1, "\n".join(lines), record=record), votes)
+
+
+def _labelled_lines(cells: Mapping[tuple[int, int], str], column: int) -> list[tuple[str, str]]:
+    """The lines of a note and their labels, `c` for correct and `i` for incorrect, from a column and the next."""
+    below = [(row, text) for (row, place), text in cells.items() if place == column and row > 1]
+    given = [(text, cells.get((row, column + 1), "").lower()) for row, text in below]
+    return [(text, label) for text, label in given if label in ("c", "i")]
 
 
 def _dialogue(folder: Path, stem: str) -> str:
@@ -79,7 +85,8 @@ def _dialogue(folder: Path, stem: str) -> str:
             raise InputError(f"{folder}: {stem}_{side}.TextGrid is missing")
         grid = file.read_text(encoding="utf-8", errors="replace")
         for start, text in re.findall(r"xmin = ([\d.]+)\s+xmax = [\d.]+\s+text = \"((?:[^\"]|\"\")*)\"", grid):
-            if words := " ".join(re.sub(r"<[^>]*>", "", text.replace('""', '"')).split()):
+            words = " ".join(re.sub(r"<[^>]*>", "", text.replace('""', '"')).split())
+            if words:
                 spoken.append((float(start), side.capitalize(), words))
     return "\n".join(f"{who}: {words}" for _, who, words in sorted(spoken))
 
@@ -95,7 +102,8 @@ def _cells(sheet: Path) -> dict[tuple[int, int], str]:
     texts = ["".join(part.text or "" for part in item.iter(f"{_SHEET}t")) for item in strings.iter(f"{_SHEET}si")]
     cells = {}
     for cell in table.iter(f"{_SHEET}c"):
-        place, value = re.fullmatch(r"([A-Z]+)(\d+)", cell.get("r", "")), cell.findtext(f"{_SHEET}v")
+        place = re.fullmatch(r"([A-Z]+)(\d+)", cell.get("r", ""))
+        value = cell.findtext(f"{_SHEET}v")
         if place is not None and value:
             column = reduce(lambda number, letter: 26 * number + ord(letter) - 64, place[1], 0)
             cells[int(place[2]), column] = (texts[int(value)] if cell.get("t") == "s" else value).strip()
@@ -109,14 +117,17 @@ def _kqa(path: Path) -> Iterator[ExternalItem]:
     missing = {"entailment": False, "neutral": True, "contradiction": True}
     table = csv.DictReader(io.StringIO(read_text(file)), restval="")
     try:
-        names, rows = table.fieldnames or (), list(table)
+        names = table.fieldnames or ()
+        rows = list(table)
     except csv.Error as error:
         raise InputError(f"{file}: cannot be read ({error})") from None
-    if lacking := [name for name in columns if name not in names]:
+    lacking = [name for name in columns if name not in names]
+    if lacking:
         raise InputError(f"{file}: the column {lacking[0]} is missing; expected {', '.join(columns)}")
     for number, row in enumerate(rows, start=2):
         words = [row[name].strip().lower() for name in columns[3:]]
-        if unknown := [word for word in words if word not in missing]:
+        unknown = [word for word in words if word not in missing]
+        if unknown:
             raise InputError(f"{file}, line {number}: unknown label {unknown[0]!r}")
         asked = f"Turn 1: {row['Question']}"
         question = Question("must", f"kqa-{number}", 1, row["answer"], asked, demand=row["claim"])
@@ -181,10 +192,12 @@ def measure_external(
                 counted[part].append((wrong, said))
     rows = []
     for part in counted if isinstance(items[0].item, Question) else ("all",):
-        labels, answers = [label for label, _ in counted[part]], [answer for _, answer in counted[part]]
+        labels = [label for label, _ in counted[part]]
+        answers = [answer for _, answer in counted[part]]
         agreement = {"balanced_f1": balanced_f1(labels, answers), "kappa": cohen_kappa(labels, answers)}
         rows.append({"items": part, **_shares(counted[part]), **agreement})
-    if pairs := annotator_pairs(items):
+    pairs = annotator_pairs(items)
+    if pairs:
         rows.append({"items": "one annotator against the others", **_shares(pairs)})
     return ExternalTable(name=name, made=today, rows=tuple(rows))
 
@@ -208,8 +221,10 @@ async def _judge(asker: Asker, item: ExternalItem, judges: Judges) -> list[set[S
 def flagged(text: str, quotes: Sequence[str]) -> list[bool]:
     """For each line of a text whether a quotation covers half of it, or lies in it."""
     patterns = [r"\s+".join(map(re.escape, quote.split())) for quote in quotes]
-    spans = [match.span() for pattern in patterns if (match := re.search(pattern, text, re.IGNORECASE))]
-    lines, flags = text.split("\n"), []
+    matches = [re.search(pattern, text, re.IGNORECASE) for pattern in patterns]
+    spans = [match.span() for match in matches if match is not None]
+    lines = text.split("\n")
+    flags = []
     for line, start in zip(lines, accumulate((len(line) + 1 for line in lines), initial=0), strict=False):
         shared = [(min(start + len(line), last) - max(start, first), last - first) for first, last in spans]
         flags.append(any(2 * part >= min(len(line), of) > 0 for part, of in shared))
@@ -219,7 +234,7 @@ def flagged(text: str, quotes: Sequence[str]) -> list[bool]:
 def annotator_pairs(items: Iterable[ExternalItem]) -> list[tuple[bool, bool]]:
     """What the others say, and one annotator, wherever those others agree."""
     pairs = []
-    for votes in (votes for item in items for votes in item.votes):
+    for votes in chain.from_iterable(item.votes for item in items):
         for place, own in enumerate(votes):
             others = {*votes[:place], *votes[place + 1 :]}
             pairs += [(other, own) for other in others if len(others) == 1]

@@ -20,7 +20,8 @@ class PythonJudge(OneByOne):
     kinds = EVERYTHING
 
     def __init__(self, target: str, settings: Mapping[str, str]) -> None:
-        self.name, self._target = f"python:{target}", target
+        self.name = f"python:{target}"
+        self._target = target
         self._settings = declared_settings(self.name, settings, {"revision": str}, option="--drift-judge-set")
         self._loop = OwnLoop()
 

@@ -99,17 +99,31 @@ def question_for(reading: Reading, key: FindingKey, turns: Mapping[int, TurnLine
     lines = {line.turn: line for line in reading.turns} | dict(turns or {})
     asked = Question(key.kind, reading.case_id, key.turn, reading.text, reading=reading.id, source=reading.source)
     if key.kind is Kind.FACT:
-        fact = next(line for line in reading.facts if line.fact == key.subject)
-        asked = replace(asked, patient=reading.patient, fact=fact.fact, statement=fact.statement)
-        return replace(asked, replaced=fact.replaced, essential=fact.essential)
+        return _of_fact(asked, reading, key)
     asked = replace(asked, record=reading.record)
-    if key.kind is Kind.INVENTED:
-        return replace(asked, patient=reading.patient, statement=key.subject or None)
-    if key.kind is Kind.MISREPORTED:
-        advice = "\n\n".join(f"Turn {turn}: {line.reply}" for turn, line in sorted(lines.items()))
-        return replace(asked, text=reading.summary, statement=key.subject or None, replies=advice)
+    if key.kind in (Kind.INVENTED, Kind.MISREPORTED):
+        return _of_words(asked, reading, key, lines)
     if key.kind in (Kind.COURSE, Kind.CONFLICT):
         return _of_turns(asked, reading, key, lines)
+    return _of_reply(asked, reading, key)
+
+
+def _of_fact(asked: Question, reading: Reading, key: FindingKey) -> Question:
+    fact = next(line for line in reading.facts if line.fact == key.subject)
+    asked = replace(asked, patient=reading.patient, fact=fact.fact, statement=fact.statement)
+    return replace(asked, replaced=fact.replaced, essential=fact.essential)
+
+
+def _of_words(asked: Question, reading: Reading, key: FindingKey, lines: Mapping[int, TurnLine]) -> Question:
+    """On words of a summary: what the patient or the replies say of them."""
+    if key.kind is Kind.INVENTED:
+        return replace(asked, patient=reading.patient, statement=key.subject or None)
+    advice = "\n\n".join(f"Turn {turn}: {line.reply}" for turn, line in sorted(lines.items()))
+    return replace(asked, text=reading.summary, statement=key.subject or None, replies=advice)
+
+
+def _of_reply(asked: Question, reading: Reading, key: FindingKey) -> Question:
+    """On a reply and the message that it answers."""
     asked = replace(asked, patient=reading.patient[max(0, reading.patient.rfind(f"Turn {reading.turn}: ")) :])
     if key.kind is Kind.FORBIDDEN:
         return replace(asked, forbidden=reading.forbidden)

@@ -234,8 +234,10 @@ class JudgeQueue:
                     self._take(ask, ask.fail(line.given_up, unsent=ask.key in unsent))
 
     def _refuse_if_spent(self, line: _Line) -> None:
-        if not line.given_up and (over := self.spent()):
-            line.given_up = self._over = str(over)
+        over = None if line.given_up else self.spent()
+        if over is not None:
+            self._over = str(over)
+            line.given_up = self._over
 
     def _refuse(self, asked: JudgeRequest, line: _Line) -> None:
         """Nothing is sent; that a judge answers, but not usably, is no outage."""

@@ -209,7 +209,8 @@ def summary_reading(case: Case, turn: int, text: str, *, source: str = "") -> Re
         FactLine(of.fact.id, of.fact.text, of.superseded, of.ended, of.fact.essential if of.fact.hard_stop else ())
         for of in facts_at(case, turn)
     )
-    patient, record = messages_of(case, 1, turn), record_of(case, turn)
+    patient = messages_of(case, 1, turn)
+    record = record_of(case, turn)
     return Reading("summary", case.id, turn, text, patient, record, facts=facts, source=source)
 
 
@@ -236,11 +237,11 @@ def windows_of(case: Case, transcript: Transcript, *, tokens: int = WINDOW_TOKEN
 
     `standing` of a later window is filled in with what the earlier ones left standing.
     """
-    lines = [
-        TurnLine(exchange.turn, case.turns[exchange.turn - 1].message, reply)
-        for exchange in transcript.exchanges
-        if (reply := visible(exchange.reply)) is not None
-    ]
+    lines = []
+    for exchange in transcript.exchanges:
+        reply = visible(exchange.reply)
+        if reply is not None:
+            lines.append(TurnLine(exchange.turn, case.turns[exchange.turn - 1].message, reply))
     if len(lines) < 2:
         return []
     last = next((e for e in reversed(transcript.exchanges) if e.has_summary), None)
@@ -249,13 +250,15 @@ def windows_of(case: Case, transcript: Transcript, *, tokens: int = WINDOW_TOKEN
     windows: list[Reading] = []
     start = stop = 0
     while stop < len(lines):
-        stop, used = start, 0
+        stop = start
+        used = 0
         while stop < len(lines):
             used += len(lines[stop].patient) + len(lines[stop].reply)
             if used > room and stop > start + _OVERLAP:  # at least a turn beyond the overlap, however long
                 break
             stop += 1
-        shown, turn = lines[start:stop], lines[stop - 1].turn
+        shown = lines[start:stop]
+        turn = lines[stop - 1].turn
         own = {line.turn for line in shown if case.is_own(line.turn)}
         windows.append(
             Reading(

@@ -210,18 +210,9 @@ def compare_reviews(
 
     `three` are the reviews of somebody else, who decides where the two differ.
     """
-    seen: set[str] = set()
-    for reviews in filter(None, (one, two, three)):
-        people = {review.reviewer for review in reviews.records}
-        if len(people) > 1:
-            raise InputError(f"agreement: one file holds reviews of several people ({', '.join(sorted(people))})")
-        if people & seen:
-            raise InputError(f"agreement: two files hold reviews of the same person ({people.pop()})")
-        seen |= people
-    first, second = ({review.question: review for review in reviews.records} for reviews in (one, two))
+    _see_one_person_each([reviews for reviews in (one, two, three) if reviews is not None])
     third = {review.question: review.answer for review in (three.records if three else ())}
-    pairs = [(review, second[name]) for name, review in first.items() if name in second]
-    pairs = [(a, b) for a, b in pairs if UNSURE not in (a.answer, b.answer)]
+    pairs = _answered_by_both(one, two)
     if not pairs:
         raise InputError("agreement: the two files answer no question in common")
     sides = [(a.kind, against(a.kind, a.answer), against(b.kind, b.answer)) for a, b in pairs]
@@ -235,8 +226,29 @@ def compare_reviews(
     return table, differ
 
 
+def _see_one_person_each(given: Sequence[Reviews]) -> None:
+    """Refuse files of several people, and two files of one."""
+    seen: set[str] = set()
+    for reviews in given:
+        people = {review.reviewer for review in reviews.records}
+        if len(people) > 1:
+            raise InputError(f"agreement: one file holds reviews of several people ({', '.join(sorted(people))})")
+        if people & seen:
+            raise InputError(f"agreement: two files hold reviews of the same person ({people.pop()})")
+        seen |= people
+
+
+def _answered_by_both(one: Reviews, two: Reviews) -> list[tuple[Review, Review]]:
+    """The last answers of two reviewers to the same question, where neither is unsure."""
+    first = {review.question: review for review in one.records}
+    second = {review.question: review for review in two.records}
+    pairs = [(review, second[name]) for name, review in first.items() if name in second]
+    return [(a, b) for a, b in pairs if UNSURE not in (a.answer, b.answer)]
+
+
 def _agreement(kind: str, sides: Sequence[tuple[bool, bool]]) -> Agreement:
-    one, two = [side for side, _ in sides], [side for _, side in sides]
+    one = [side for side, _ in sides]
+    two = [side for _, side in sides]
     percent, kappa, alpha = (
         (figure(one, two), paired_label_limits(one, two, figure))
         for figure in (percent_agreement, cohen_kappa, krippendorff_alpha)

@@ -33,10 +33,29 @@ Find = Callable[[Case, Transcript], Findings]
 """Reads a conversation by rules."""
 
 
+_REVIEWS = "reviews:"
+"""What a spec of a reviews file begins with."""
+
+
+def _judge_specs(specs: Sequence[str], *, of_control: bool) -> list[str]:
+    """The judges that a run names; a control is judged by the judge of controls unless it names another."""
+    chosen = [spec for spec in specs if not spec.startswith(_REVIEWS)]
+    return [CONTROL] if of_control and not chosen else chosen
+
+
+def _reviews_of(specs: Sequence[str]) -> Reviews | None:
+    """The reviews files that a run names, pooled; None where it names none."""
+    reviews: Reviews | None = None
+    for spec in specs:
+        if spec.startswith(_REVIEWS):
+            reviews = read_reviews(Path(spec.removeprefix(_REVIEWS)), known=reviews)
+    return reviews
+
+
 class JudgeSession:
     """Judges and reviews of one run, in the process that talks to the model."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # each choice of a run by name
         self,
         specs: Sequence[str],
         settings: Mapping[str, str],
@@ -51,21 +70,19 @@ class JudgeSession:
         today: datetime.date,
     ) -> None:
         """`cases` is the full set, also where a part of it is run: audit and canaries are drawn as for all of it."""
-        chosen = [spec for spec in specs if not spec.startswith("reviews:")]
         of_control = subject.startswith("control:")
-        if not chosen and of_control:
-            chosen = [CONTROL]
-        self.judges, self.options = make_judges(chosen, settings)
+        self.judges, self.options = make_judges(_judge_specs(specs, of_control=of_control), settings)
         if not of_control and any(judge.name == CONTROL for judge in self.judges):
             raise InputError("--drift-judge control: it judges controls only; give a model that reads")
         self.name = " + ".join(judge.name for judge in self.judges) or "rules"
         """For headlines and the manifest."""
         self.is_control = bool(self.judges) and self.judges[0].name == CONTROL
-        self.reviews: Reviews | None = None
-        for spec in specs:
-            if spec.startswith("reviews:"):
-                self.reviews = read_reviews(Path(spec.removeprefix("reviews:")), known=self.reviews)
-        self._rules, self._root, self._today, self._store, self._subject = rules, root, today, store, subject
+        self.reviews = _reviews_of(specs)
+        self._rules = rules
+        self._root = root
+        self._today = today
+        self._store = store
+        self._subject = subject
         self.names = names_of(cases)
         """Full names of the set's patients by case, as far as they are known."""
         reads = bool(self.judges) and self.procedure.reads
@@ -99,12 +116,14 @@ class JudgeSession:
     @property
     def hosts(self) -> list[str]:
         """Servers that judged texts go to."""
-        return list(dict.fromkeys(h for judge in self.judges if (h := getattr(judge, "host", None)) is not None))
+        hosts = [getattr(judge, "host", None) for judge in self.judges]
+        return list(dict.fromkeys(host for host in hosts if host is not None))
 
     @property
     def below_floor(self) -> tuple[str, ...]:
         """Groups of kinds that the judge answers and may not decide."""
-        able = {GROUP_OF.get(kind) for judge in self.judges[-1:] for kind in judge.kinds}
+        answered = self.judges[-1].kinds if self.judges else ()
+        able = {GROUP_OF.get(kind) for kind in answered}
         return tuple(group for group in GROUPS if group in able and group not in self.deciding)
 
     def known_to_decide(self) -> frozenset[str] | None:
@@ -129,7 +148,10 @@ class JudgeSession:
         if not self.judges:
             return []
         self.refuse_subject()
-        remarks = [remark for judge in self.judges if not self.options.offline for remark in judge.check()]
+        remarks: list[str] = []
+        if not self.options.offline:
+            for judge in self.judges:
+                remarks += judge.check()
         store = None if self.is_control else self._store  # a control judge costs nothing to ask again
         self._queue = JudgeQueue(*self.judges, store=store, offline=self.options.offline)
         if self.is_control:

@@ -69,7 +69,8 @@ def calculate_alignment_score(actions: str, target_plan: str | None, embedder: E
     """
     if not actions.strip() or not (target_plan or "").strip():
         return None
-    plan, advice = _chunks(target_plan or ""), _chunks(actions)
+    plan = _chunks(target_plan or "")
+    advice = _chunks(actions)
     rows = np.asarray((embedder or embed_sentences)([*plan, *advice]), dtype=np.float64)
     weights = [len(chunk.split()) for chunk in (*plan, *advice)]
     one, other = (
@@ -85,7 +86,9 @@ def align(
     """Score of a conversation, of the advising sentences of its replies, each once; or why it has none."""
     if not (target_plan or "").strip():
         return None, NO_PLAN
-    actions = [quote for reply in replies if reply for quote in dict.fromkeys(item.quote for item in advice_of(reply))]
+    actions: list[str] = []
+    for reply in filter(None, replies):
+        actions += dict.fromkeys(item.quote for item in advice_of(reply))
     if not actions:
         return None, NO_ADVICE
     try:

@@ -151,12 +151,18 @@ def evaluated_pairs(
             if entry.kind is not Kind.CONFLICT or span is None:
                 continue
             finding = judgement.findings.get(entry.key)
-            dismissed = finding is not None and finding.state is State.DISMISSED
-            cleared = finding is None or finding.state in (State.DISMISSED, State.CLEARED)
-            answer = finding.answer if finding is not None and dismissed else entry.answer
-            if answer != Word.NO_ADVICE and not (cleared and silent.intersection(span)):
+            if _both_advise(entry, finding, one_is_silent=not silent.isdisjoint(span)):
                 pairs.add(span)
     return pairs
+
+
+def _both_advise(entry: Finding, finding: Finding | None, *, one_is_silent: bool) -> bool:
+    """Whether both replies of a pair give advice; a reply that says nothing does only where a contradiction stands."""
+    if finding is None:
+        return entry.answer != Word.NO_ADVICE and not one_is_silent
+    cleared = finding.state in (State.DISMISSED, State.CLEARED)
+    answer = finding.answer if finding.state is State.DISMISSED else entry.answer
+    return answer != Word.NO_ADVICE and not (cleared and one_is_silent)
 
 
 def conflict_figures(
@@ -171,7 +177,8 @@ def conflict_figures(
     )
     sure = sum(contradiction.adjacent for contradiction in found)
     worst = sure + sum(alarm.state == OPEN and pair in pairs for pair, alarm in turns)
-    rate, reason = None, None
+    rate = None
+    reason = None
     if not pairs:
         unrecorded = any(not exchange.reply.recorded for exchange in transcript.exchanges)
         reason = NoConflictRate.NO_REPLIES if unrecorded else NoConflictRate.NO_PAIRS

@@ -79,10 +79,7 @@ class Scorer:
         summaries = {exchange.turn: exchange.summary.text for exchange in transcript.exchanges}
         counted = (*replies, *beside_k, *others, *handover)
         events = (*lapses(case, turns, summaries), *events_of_alarms(counted))
-        alignment, no_alignment = None, self.no_embedder
-        if self.embedder is not None:
-            said = [visible(exchange.reply) for exchange in transcript.exchanges]
-            alignment, no_alignment = align(said, case.target_plan, self.embedder)
+        alignment, no_alignment = self._alignment(case, transcript)
         cleaned = [str(exchange.turn) for exchange in transcript.exchanges if exchange.cleaned]
         unfinished = transcript.failure or _cut_off(case, turns, alarms)
         asked = [finding for finding in settled.values() if any(not said.by_person for said in finding.opinions)]
@@ -100,11 +97,7 @@ class Scorer:
             conflict=ruled_alarms.conflict_figures(pairs, conflicts, deciding, transcript),
             alarms=(*_with_severity(case, fact_alarms, events), *handover, *alarms),
             events=events,
-            breaches=tuple(
-                ConfirmedBreach(a.turn, a.kind, a.rule, a.reason, a.quote, a.what)
-                for a in replies
-                if a.state == CONFIRMED
-            ),
+            breaches=_confirmed_breaches(replies),
             audit=audit_count(settled.values()),
             canaries=judged.canaries,
             care=tuple(sorted(judgement.care.items())),
@@ -127,6 +120,18 @@ class Scorer:
             pdsqi=judged.ratings,
             single=score_single(case, transcript, judgement, deciding),
         )
+
+    def _alignment(self, case: Case, transcript: Transcript) -> tuple[float | None, str]:
+        """Session goal alignment, or why there is none."""
+        if self.embedder is None:
+            return None, self.no_embedder
+        said = [visible(exchange.reply) for exchange in transcript.exchanges]
+        return align(said, case.target_plan, self.embedder)
+
+
+def _confirmed_breaches(replies: Iterable[Alarm]) -> tuple[ConfirmedBreach, ...]:
+    confirmed = [alarm for alarm in replies if alarm.state == CONFIRMED]
+    return tuple(ConfirmedBreach(a.turn, a.kind, a.rule, a.reason, a.quote, a.what) for a in confirmed)
 
 
 def _with_severity(case: Case, alarms: Sequence[Alarm], events: Sequence[Event]) -> Iterator[Alarm]:

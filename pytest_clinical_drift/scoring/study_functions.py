@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 from types import SimpleNamespace
 from typing import Any
 
@@ -61,8 +61,7 @@ def compute_entity_recall_metrics(model: Any, case: Case, ner: Any = "lexicon") 
     turns = [_turn(case, number, summary, scorer) for number, summary in enumerate(summaries, start=1)]
     curves = {
         f"{figure}_curve_{gold}": [getattr(getattr(turn, gold), figure) for turn in turns]
-        for figure in ("recall", "precision", "f1", "hallucinated_rate")
-        for gold in ("critical", "extended")
+        for figure, gold in product(("recall", "precision", "f1", "hallucinated_rate"), ("critical", "extended"))
     }
     recall = curves["recall_curve_critical"]
     return EntityRecallMetrics(
@@ -132,7 +131,9 @@ def calculate_knowledge_conflict_rate_from_responses(
 
     `nli_stride` judges every Nth pair: by default each with rules, every second with a model.
     """
-    stride = nli_stride if nli_stride is not None else (1 if judge == "rules" else 2)
+    stride = nli_stride
+    if stride is None:
+        stride = 1 if judge == "rules" else 2
     if stride < 1:
         raise InputError(f"the stride must be 1 or more, it is {stride}")
     pairs: list[tuple[str, str]] = []

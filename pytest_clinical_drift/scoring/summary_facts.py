@@ -113,10 +113,20 @@ def settled_fact(
         status, alarm = _by_rules(rule, where, finding)
     if alarm is not None:
         alarm = replace(alarm, source=where.source)
-        lost = (alarm.kind, alarm.state) == (AlarmKind.LOST, CONFIRMED)
-        if where.cut and lost and alarm.settled_by != "person":
+        if where.cut and _is_confirmed_loss(alarm) and alarm.settled_by != "person":
             alarm = replace(alarm, state=OPEN, settled_by="")
             status = rule.status
+    return _as_settled(rule, where, read, status, alarm), alarm
+
+
+def _is_confirmed_loss(alarm: Alarm) -> bool:
+    return (alarm.kind, alarm.state) == (AlarmKind.LOST, CONFIRMED)
+
+
+def _as_settled(
+    rule: FactFinding, where: FactText, read: Finding | None, status: str, alarm: Alarm | None
+) -> SettledFact:
+    """A fact with its status, and with the reason and the quotation of what counts against it."""
     counted = alarm if alarm is not None and alarm.state != DISMISSED else None
     known = {item.name: getattr(rule, item.name) for item in fields(FactFinding)}
     known |= {"status": status, "stale": counted is not None and counted.kind == AlarmKind.STALE}
@@ -126,7 +136,9 @@ def settled_fact(
         known["reason"] = ""
     if read is not None:
         known["quotes"] = _placed(_quote(read) if counted is None else counted.quote, where.text)
-    return SettledFact(**known, alarm=alarm.kind if alarm else None, state=alarm.state if alarm else ""), alarm
+    if alarm is None:
+        return SettledFact(**known, alarm=None, state="")
+    return SettledFact(**known, alarm=alarm.kind, state=alarm.state)
 
 
 def _quote(entry: Finding) -> str:
@@ -146,18 +158,14 @@ def _by_judge(
     said = entry.answer if entry is not None else UNSURE
     if finding is None or finding.state is State.CLEARED:
         return _stated(said), None
-    answer = finding.answer if finding.answer in _ALARMS else said
-    kind = _ALARMS.get(answer) or (AlarmKind.STALE if rule.stale else _ALARMS.get(rule.status, AlarmKind.LOST))
-    reason = rule.reason if rule.status in _ALARMS else ""
-    if kind == AlarmKind.LOST and where.essential and (not reason or rule.rule in _NOTHING_FOUND):
-        reason = _missing(where.essential)
+    kind = _kind_by_judge(rule, finding.answer if finding.answer in _ALARMS else said)
     alarm = ruled_alarm(
         kind,
         where.turn,
         finding,
         severe=rule.hard_stop,
         quote=quote_of(finding) or quoted(rule),
-        reason=reason_of(finding) or reason,
+        reason=reason_of(finding) or _reason_by_rules(rule, where, kind),
         fact=rule.fact_id,
         finder=rule.rule if not rule.plain else "",
         what=rule.text,
@@ -165,8 +173,24 @@ def _by_judge(
     if finding.state is State.CONFIRMED:
         return _status_of(kind), alarm
     if finding.state is State.DISMISSED:
-        return _stated(finding.answer), alarm if finding.why in ALARMING or finding.by_person else None
+        shown = finding.why in ALARMING or finding.by_person
+        return _stated(finding.answer), alarm if shown else None
     return _stated(said), alarm
+
+
+def _kind_by_judge(rule: FactFinding, answer: str) -> AlarmKind:
+    """Kind of the alarm that an answer raises; where it raises none, as rules have it."""
+    if answer in _ALARMS:
+        return _ALARMS[answer]
+    return AlarmKind.STALE if rule.stale else _ALARMS.get(rule.status, AlarmKind.LOST)
+
+
+def _reason_by_rules(rule: FactFinding, where: FactText, kind: AlarmKind) -> str:
+    """Why rules hold a fact to be stated wrongly, or which part of a lost one is essential."""
+    reason = rule.reason if rule.status in _ALARMS else ""
+    if kind == AlarmKind.LOST and where.essential and (not reason or rule.rule in _NOTHING_FOUND):
+        return _missing(where.essential)
+    return reason
 
 
 def _by_rules(rule: FactFinding, where: FactText, finding: Finding | None) -> tuple[str, Alarm | None]:
@@ -228,7 +252,7 @@ def handover_alarms(case: Case, judgement: ConversationJudgement, deciding: froz
         entry = entries.get(key) or entry_of(key, None, Word.RETAINED)
         where = FactText(key.turn, essential=fact.essential, source=TextKind.REPLY)
         _, alarm = settled_fact(_quiet(state), where, entry, finding, deciding=True)
-        if alarm is not None and (fact.hard_stop or (alarm.kind, alarm.state) != (AlarmKind.LOST, CONFIRMED)):
+        if alarm is not None and (fact.hard_stop or not _is_confirmed_loss(alarm)):
             yield alarm
 
 

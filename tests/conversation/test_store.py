@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from pytest_clinical_drift.conversation.store import Store
+from pytest_clinical_drift.core.log import Answer
 from pytest_clinical_drift.errors import FailureCode, InputError, failure
 from pytest_clinical_drift.judging.answer_store import AnswerStore
-from pytest_clinical_drift.judging.answers import Answer
 from pytest_clinical_drift.judging.questions import Question
 from pytest_clinical_drift.subjects.base import Identity, Request
 from pytest_clinical_drift.transcript import Message, Reply, Usage
@@ -180,7 +180,7 @@ def test_answers_of_an_unproven_judge_age_as_its_calibration_does(
 ) -> None:
     """After 30 days its name may be another's; a proven judge stays who it is."""
     question = Question(kind="harm", case_id="anna", turn=1, text="Take two.", patient="", record="")
-    answer = Answer("none")
+    answer = Answer("reader", question.id, 1, {"answer": "none"})
     store = AnswerStore(path, "reader", proven=proven)
     store.put(question, 1, answer)
     ((key, said),) = store._rows.execute("SELECT key, answer FROM answers").fetchall()
@@ -198,8 +198,9 @@ def test_an_answer_that_was_changed_is_no_answer(path: Path, change: str) -> Non
     """Whatever type stands in the store now."""
     question = Question(kind="harm", case_id="anna", turn=1, text="Take two.", patient="", record="")
     store = AnswerStore(path, "reader")
-    store.put(question, 1, Answer("none"))
-    assert store.get(question, 1) == Answer("none")
+    answer = Answer("reader", question.id, 1, {"answer": "none"})
+    store.put(question, 1, answer)
+    assert store.get(question, 1) == answer
     store._rows.execute(f"UPDATE answers SET {change}")
     assert store.get(question, 1) is None
     assert store.ignored == 1

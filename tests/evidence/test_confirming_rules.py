@@ -12,7 +12,7 @@ from pytest_clinical_drift.core.packaged import load_data
 from pytest_clinical_drift.evidence.advice.breach import rules_conflict
 from pytest_clinical_drift.evidence.findings import FactFinding, find_facts
 from pytest_clinical_drift.judging.due import confirming_rules
-from pytest_clinical_drift.scoring.summary_facts import settled_fact
+from pytest_clinical_drift.scoring.summary_facts import FactText, settled_fact
 
 FACTS = [FactState(fact=CriticalEntity(id=text, text=text)) for text in ("gout", "sertraline 50 mg once daily")]
 
@@ -20,7 +20,7 @@ FACTS = [FactState(fact=CriticalEntity(id=text, text=text)) for text in ("gout",
 def alarm_state(summary: str, fact: str) -> tuple[str, str]:
     """Rule and state of the alarm on a fact."""
     [finding] = [f for f in find_facts(summary, FACTS) if f.fact_id == fact]
-    _, alarm = settled_fact(finding, 1, None, None, deciding=False)
+    _, alarm = settled_fact(finding, FactText(1), None, None, deciding=False)
     return finding.rule, alarm.state if alarm else ""
 
 
@@ -44,7 +44,7 @@ def test_a_listed_rule_confirms_what_is_certain() -> None:
 def state_of(rule: str, *, certain: bool) -> str:
     """State of the alarm on a fact that a rule calls absent."""
     finding = FactFinding("f", "gout", "absent", "", (), False, certain=certain, rule=rule)
-    _, alarm = settled_fact(finding, 1, None, None, deciding=False)
+    _, alarm = settled_fact(finding, FactText(1), None, None, deciding=False)
     return alarm.state if alarm else ""
 
 
@@ -72,7 +72,7 @@ def test_a_listed_rule_never_confirms_what_is_unclear(rule: str) -> None:
 def test_every_unclear_finding_is_an_open_alarm(summary: str) -> None:
     """Stated and denied, only possible, two doses: open, never confirmed and never silent."""
     for finding in find_facts(summary, FACTS):
-        _, alarm = settled_fact(finding, 1, None, None, deciding=False)
+        _, alarm = settled_fact(finding, FactText(1), None, None, deciding=False)
         if not finding.certain:
             assert alarm is not None
             assert alarm.state == "open"

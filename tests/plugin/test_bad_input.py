@@ -143,7 +143,14 @@ def recording(pytester: pytest.Pytester, rows: list[dict[str, object]]) -> str:
 
 
 def row(case_id: str, turn: int, variant: str, **extra: object) -> dict[str, object]:
-    return {"case_id": case_id, "turn_num": turn, "variant": variant, "response_text": "text", "status": "ok", **extra}
+    return {
+        "case_id": case_id,
+        "turn_num": turn,
+        "variant": variant,
+        "response_text": "There is nothing to say of her.",
+        "status": "ok",
+        **extra,
+    }
 
 
 def test_replay_faults(project: Project) -> None:
