@@ -28,7 +28,7 @@ from pytest_clinical_drift.core.packaged import bundled, load_data
 from pytest_clinical_drift.core.words import Kind, State, Why, Word
 from pytest_clinical_drift.errors import InputError
 from pytest_clinical_drift.evidence.facts import fact as facts
-from pytest_clinical_drift.evidence.facts import retention
+from pytest_clinical_drift.evidence.facts import retention, stated
 from pytest_clinical_drift.gate import settings
 from pytest_clinical_drift.gate.options import OPTIONS, destination
 from pytest_clinical_drift.gate.settings import Settings
@@ -377,13 +377,12 @@ def test_a_kind_of_fact(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = facts.parse_fact("cochlear implant on the left", "implant")
     assert plain.frame == facts.STATED
     monkeypatch.setattr(facts, "frame_of", lambda *_: "implant")
-    with pytest.raises(KeyError, match="implant"):  # no core of this frame
-        facts.parse_fact("cochlear implant on the right", "implant")
-    monkeypatch.delitem(retention._FRAMES, facts.STATED)
-    with pytest.raises(KeyError, match="stated"):
-        retention._outcome(plain, plain.document)
-    monkeypatch.setitem(retention._FRAMES, facts.STATED, lambda fact, document: [])
-    assert retention._outcome(plain, plain.document).status == "absent"
+    own = facts.parse_fact("cochlear implant on the right", "implant")
+    assert own.frame == "implant"
+    with pytest.raises(KeyError, match="implant"):  # nothing reads this frame
+        retention._outcome(own, own.document)
+    monkeypatch.setitem(retention._FRAMES, "implant", stated.statements)
+    assert retention._outcome(own, own.document).status == "retained"
 
 
 def test_every_frame_and_kind_has_what_the_recipe_asks_for() -> None:
