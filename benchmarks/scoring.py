@@ -26,7 +26,7 @@ from pytest_clinical_drift.evidence.entities import EntityScorer
 from pytest_clinical_drift.evidence.facts.retention import assess_retention
 from pytest_clinical_drift.evidence.findings import TurnFindings, find_facts
 from pytest_clinical_drift.evidence.reading.text import read
-from pytest_clinical_drift.scoring.summary_facts import score_turn, settled_fact
+from pytest_clinical_drift.scoring.summary_facts import FactText, score_turn, settled_fact
 
 FACTS_GOAL, TURNS_GOAL = 1_200, 1_000
 """Summaries per second and core."""
@@ -194,7 +194,7 @@ def whole_turn() -> Callable[[str], object]:
         found = find_facts(document, states)
         scored = entities.score(document, len(turns))
         document.cache.clear()
-        settled = [settled_fact(fact, len(turns), None, None, deciding=False)[0] for fact in found]
+        settled = [settled_fact(fact, FactText(len(turns)), None, None, deciding=False)[0] for fact in found]
         return score_turn(TurnFindings(len(turns), found, scored), settled)
 
     return score
