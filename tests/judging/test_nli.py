@@ -125,7 +125,8 @@ def test_what_it_cannot_judge_it_does_not_claim() -> None:
 @pytest.mark.torch
 def test_a_fault_in_the_model_leaves_the_question_open(tmp_path: Path) -> None:
     """Weights that are gone when they are needed are an outage, not an opinion."""
-    assert answer_of(NliJudge(str(tmp_path / "nothing"), {}), pair()).failed
+    opinion = answer_of(NliJudge(str(tmp_path / "nothing"), {}), pair())
+    assert (opinion.answer, opinion.doubt) == ("unsure", "failed")
 
 
 @pytest.mark.torch

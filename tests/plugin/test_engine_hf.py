@@ -46,7 +46,8 @@ def test_a_local_model_is_gated_and_its_replies_are_kept(
     arguments = ["--drift-model", "hf:./model", "--drift-cases", "cases.json", "--drift-set", "max_tokens=8"]
     first = pytester.runpytest_subprocess(*arguments, "-n", "2")
     second = pytester.runpytest_subprocess(*arguments, "--drift-results", "again")
-    assert first.ret == second.ret == 1  # a random model remembers nothing
+    # random letters are no English text, in which rules would confirm a loss, and the token limit cuts them off
+    assert first.ret == second.ret == 6
     manifests = [
         json.loads(next(pytester.path.glob(f"{folder}/*/study_c_results.json")).read_text())["manifest"]
         for folder in ("results", "again")

@@ -63,7 +63,7 @@ def test_a_node_dies_midway(project: Project, cluster: Any) -> None:
     (folder,) = (file.parent for file in pytester.path.glob("results/*/study_c_results.json"))
     found = [without_origin(record(place)) for place in (pytester.path / "merged", folder)]
     for each in found:  # the shard that died took its replies from the store
-        each["manifest"] |= {"replies_reused": None, "replies_reused_since": None}
+        each["manifest"] |= dict.fromkeys(("replies_reused", "replies_reused_since", "replies_resumed"))
         for case in each["cases"]:
             case["repeats"][0]["replies_reused"] = None
     assert differences(*found) == []

@@ -99,7 +99,7 @@ def test_fact_rows_name_the_fact_as_it_was_true(rules_run: Any, browser: Any) ->
     """A dose that changed on turn 3 has two rows, each with cells only on the turns on which it held."""
     page, _, _ = open_page(browser, rules_run.page)
     rows = page.locator("#case-digoxin-kidney-lighthouse-keeper table.facts tbody tr")
-    doses = [row for row in rows.all() if (row.locator("th").text_content() or "").startswith("digoxin 0.")]
+    doses = [row for row in rows.all() if (row.locator("th").text_content() or "").strip().startswith("digoxin 0.")]
     held = [[bool((cell.text_content() or "").strip()) for cell in row.locator("td").all()] for row in doses]
     assert held == [[True] * 2 + [False] * 8, [False] * 2 + [True] * 8]
 
