@@ -49,8 +49,8 @@ CHANGES = (
     Change(
         "a hard stop lost at the last turn only is a slip",
         "scoring/events",
-        "return [turn for turn in turns if turn in decisive or before.get(turn) in turns]",
-        "return [turn for turn in turns if before.get(turn) in turns]",
+        "return [turn for turn in turns if turn in self.decisive or self.before.get(turn) in turns]",
+        "return [turn for turn in turns if self.before.get(turn) in turns]",
         ("tests/scoring/test_lapses.py", *ALARMS),
     ),
     Change("FAIL exits with 0", "gate/set_result", "return 1", "return 0", (GATE,)),
