@@ -16,7 +16,7 @@ from pytest_clinical_drift.evidence.facts.fact import MEASURED, MEDICATION, pars
 from pytest_clinical_drift.evidence.facts.outcome import ABSENT, CONTRADICTED, PARTIAL, RETAINED
 from pytest_clinical_drift.evidence.facts.retention import Quote, Retention, assess_document
 from pytest_clinical_drift.evidence.reading.text import Document, read
-from pytest_clinical_drift.evidence.terms.language import ENGLISH_ONLY, NOT_ENGLISH, rules_read
+from pytest_clinical_drift.evidence.terms.language import ENGLISH_ONLY, NOT_ENGLISH, is_too_short_to_tell, rules_read
 from pytest_clinical_drift.evidence.terms.vocabulary import load_vocabulary, word_set
 from pytest_clinical_drift.transcript import Exchange, Reply, Transcript
 
@@ -203,9 +203,12 @@ def says_nothing(text: str | None) -> bool:
 
 
 def _in_english(case: Case, reply: Reply) -> str | None:
-    """The reply where rules can read it."""
+    """The reply where rules can read it; of one that is too short to show a language they see what it leaves unsaid."""
     text = visible(reply)
-    return text if text is not None and rules_read(text, case.language) else None
+    if text is None:
+        return None
+    short = case.language == "en" and is_too_short_to_tell(text)
+    return text if short or rules_read(text, case.language) else None
 
 
 def _of_replies(case: Case, exchanges: Sequence[Exchange]) -> Iterator[ReplyFinding]:

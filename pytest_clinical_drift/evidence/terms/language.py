@@ -17,6 +17,8 @@ _LONG = 10
 """Words from which one English word may be a loan ("Follow-up in 4 Wochen"): a second one has to stand there."""
 _PLENTY = 6
 """English words, each counted once, that show an English text however long the list of names in it is."""
+_FEW = 5
+"""Words below which a text may show no language, though it is in one."""
 _FIRST_NOT_LATIN = "ɐ"
 """Letters from here on belong to other scripts."""
 _NOT_LATIN = 0.5
@@ -43,6 +45,13 @@ def is_english(text: str) -> bool:
     if different == 1 and len(words) >= _LONG:
         return False
     return different >= _PLENTY or len(own) >= _LEAST_SHARE * len(words)
+
+
+def is_too_short_to_tell(text: str) -> bool:
+    """Whether a text of a few words shows no language at all: "I'm in." may be English, and says nothing else."""
+    words = _WORD.findall(strip_reasoning(text).lower())
+    _, others = _telling_words()
+    return len(words) < _FEW and not _is_of_another_script("".join(words)) and others.isdisjoint(words)
 
 
 def _is_of_another_script(letters: str) -> bool:

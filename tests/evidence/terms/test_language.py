@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_clinical_drift import assess_retention
-from pytest_clinical_drift.evidence.terms.language import ENGLISH_ONLY, NOT_ENGLISH, is_english
+from pytest_clinical_drift.evidence.terms.language import ENGLISH_ONLY, NOT_ENGLISH, is_english, is_too_short_to_tell
 
 PROSE = {
     "German": "Die Patientin nimmt Metformin zweimal am Tag und hat eine Allergie gegen Penicillin, die nicht neu ist.",
@@ -128,3 +128,12 @@ def test_a_long_list_of_names_leaves_an_english_note_english() -> None:
 
 def test_one_german_section_in_an_english_note_is_still_english() -> None:
     assert is_english(f"{ENGLISH[8]} {ENGLISH[11]} {ENGLISH[8]} The letter says: die Wunde ist sauber.")
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [("I'm in.", True), ("OK", True), ("", True), ("Das nicht trinken", False), ("Пейте воду", False), ("a b c d e", False)],
+)
+def test_a_text_of_a_few_words_may_show_no_language(text: str, short: bool) -> None:
+    """What such a reply leaves unsaid is missing all the same; one word of another language shows it."""
+    assert is_too_short_to_tell(text) is short
