@@ -132,7 +132,14 @@ def test_one_german_section_in_an_english_note_is_still_english() -> None:
 
 @pytest.mark.parametrize(
     ("text", "short"),
-    [("I'm in.", True), ("OK", True), ("", True), ("Das nicht trinken", False), ("Пейте воду", False), ("a b c d e", False)],
+    [
+        ("I'm in.", True),
+        ("OK", True),
+        ("", True),
+        ("Das nicht trinken", False),
+        ("Пейте воду", False),
+        ("a b c d e", False),
+    ],
 )
 def test_a_text_of_a_few_words_may_show_no_language(text: str, short: bool) -> None:
     """What such a reply leaves unsaid is missing all the same; one word of another language shows it."""
