@@ -145,13 +145,18 @@ def checked_record(folder: Path, inputs: RunInputs, result: RunResult) -> Record
     """
     check_conversations(folder, inputs, result)
     record = read_run(folder, inputs)
+    conversations = []
     known = {(run.case_id, run.repeat): run for run in result.runs}
     for talk in record.conversations:
         then = known.pop(talk.log.group, None)
         if then is None:
             raise InputError(f"{folder / LOG_FILE}: holds {talk.case.id}, which the results file does not")
         differs = _first_field(talk.assessment, then)
-        if differs and not is_reviewed(result):
+        reviewed = is_reviewed(result)
+        stopped = talk.assessment.failure is not None and then.failure is not None
+        # how far a conversation had come that was stopped, only the run knows
+        conversations.append(replace(talk, assessment=then) if stopped and not reviewed else talk)
+        if differs and not reviewed:
             raise InputError(
                 f"{folder / RESULTS_FILE}: the scores of {then.case_id} do not follow from its transcript and "
                 f"{LOG_FILE} ({differs} differ; one of them was changed, or is of another version of this package); "
@@ -160,7 +165,7 @@ def checked_record(folder: Path, inputs: RunInputs, result: RunResult) -> Record
     if known:
         missing = ", ".join(sorted({case_id for case_id, _ in known}))
         raise InputError(f"{folder}: conversations of the results are not in {LOG_FILE} ({missing})")
-    return record
+    return replace(record, conversations=tuple(conversations))
 
 
 def read_run(folder: Path, inputs: RunInputs) -> Record:
@@ -252,9 +257,15 @@ def scores_agree(now: CaseAssessment, then: CaseAssessment) -> bool:
 
 
 def _first_field(now: CaseAssessment, then: CaseAssessment) -> str:
-    """The first field of two assessments that differs; empty where none does. Wall time is not kept."""
+    """The first field of two assessments that differs; empty where none does. Wall time is not kept.
+
+    Of a conversation that is INCOMPLETE only the run knows how far it had come; no figure of it is gated, but what was
+    found in it may fail the case.
+    """
     now = replace(now, generation_seconds=then.generation_seconds)
     names = [field.name for field in dataclasses.fields(now)]
+    if now.failure is not None and then.failure is not None:
+        names = ["failure", "alarms", "events", "breaches"]
     return next((name for name in names if getattr(now, name) != getattr(then, name)), "")
 
 

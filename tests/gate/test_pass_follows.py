@@ -296,6 +296,28 @@ def test_releases_of_earlier_versions_say_what_they_do_not_cover(unsettled: Path
     assert verify(unsettled, keys)[0] == 1
 
 
+@needs_keygen
+def test_a_run_that_did_not_end_follows_too(tmp_path: Path, keys: Path) -> None:
+    """Only the run knows why it stopped; what was found before cannot be taken out, and it is signed with reviews."""
+    place = tmp_path / "stopped"
+    place.mkdir()
+    lay_out(place, {"anna": (KEPT, UNCLEAR, KEPT), "bela": (KEPT, KEPT, KEPT)})
+    file = place / "recorded" / "anna.jsonl"
+    *rows, last = file.read_text(encoding="utf-8").splitlines()
+    file.write_text("\n".join((*rows, json.dumps({**json.loads(last), "status": "error"}))), encoding="utf-8")
+    assert run(place)[0] == 6
+    reject = ("--decision", "reject", "--conditions", "stopped")
+    assert sign(place, keys, *reject)[0] == 0
+    code, said = reviewed(place)
+    assert code == 6, said
+    assert sign(place, keys, *reject, folder="reviewed")[0] == 0
+    shutil.rmtree(results_of(place) / "reviewed")
+    for known in records(place):
+        edit(known, no_alarms)
+    code, said = sign(place, keys, *reject)
+    assert (code, "log.jsonl (alarms differ" in said) == (4, True), said
+
+
 # -- comparisons, baselines, shards
 
 
