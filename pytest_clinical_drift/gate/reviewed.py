@@ -42,10 +42,13 @@ def judge_record(results: Path, files: Sequence[Path] | None, out: Path | None, 
     if files:
         return judge_with_reviews(results, files, out, say)
     if (results / RESULTS_FILE).exists():
-        result = judged_again(results)
+        collected, result = _judged(results)
+        check_record(results, result)
         say(f"{results / RESULTS_FILE}: follows from {INPUTS_FILE}, {LOG_FILE} and transcripts")
         say(run_sentence(result))
-        return judge(read_run(results, read_inputs(results)))[0].exit_code() if not is_reviewed(result) else 0
+        return collected.exit_code()
+    if (results / REVIEWS).is_dir():
+        raise InputError(f"{results}: the results file of a run with reviews is gone; judge the run's own folder again")
     record = read_run(results, read_inputs(results))
     collected, result = judge(record)
     for file in FinishedRun(collected, result).write(out or results, read_sheet(Path.cwd()), place=results):
@@ -169,16 +172,21 @@ def judged_again(folder: Path, *, sentences: bool = False) -> RunResult:
 
     InputError where the results file says otherwise; `sentences`: also in the words that are only there to be read.
     """
-    inputs, result = read_inputs(folder), read_results(folder)
-    if not is_reviewed(result):
-        _, now = judge(dated(open_run(folder, inputs, result), result))
-    else:
-        now = _reviewed_again(folder, inputs, result)
+    _, now = _judged(folder)
     check_record(folder, now, sentences=sentences)
-    return result
+    return read_results(folder)
 
 
-def _reviewed_again(folder: Path, inputs: RunInputs, result: RunResult) -> RunResult:
+def _judged(folder: Path) -> tuple[SetResult, RunResult]:
+    """A run, reviewed or not, as it follows from everything in its folder."""
+    inputs = read_inputs(folder)
+    result = read_results(folder)
+    if is_reviewed(result):
+        return _reviewed_again(folder, inputs, result)
+    return judge(dated(open_run(folder, inputs, result), result))
+
+
+def _reviewed_again(folder: Path, inputs: RunInputs, result: RunResult) -> tuple[SetResult, RunResult]:
     """A run judged with reviews: first as it ended, then with the reviews beside it."""
     deciders = replace(result.deciders, reviewers=inputs.deciders.reviewers)
     unreviewed = result.model_copy(update={"deciders": deciders})
@@ -192,4 +200,4 @@ def _reviewed_again(folder: Path, inputs: RunInputs, result: RunResult) -> RunRe
     for file in files:
         reviews = read_reviews(file, known=reviews)
     _, as_it_ended = judge(record)
-    return rejudge(record, as_it_ended, reviews)[1]
+    return rejudge(record, as_it_ended, reviews)

@@ -228,11 +228,11 @@ def test_a_page_to_review_may_be_written_after_signing(unsettled: Path, keys: Pa
     assert verify(unsettled, keys)[0] == 0
 
 
-def reviewed(place: Path) -> tuple[int, str]:
-    """Somebody dismisses the open severe alarm."""
+def reviewed(place: Path, answer: str = "retained") -> tuple[int, str]:
+    """Somebody dismisses the open severe alarm, or upholds it."""
     folder = results_of(place)
     questions = {alarm["question"] for alarm in alarms_of(folder) if alarm["state"] == "open"}
-    answers = [{"question": question, "answer": "retained"} for question in sorted(questions)]
+    answers = [{"question": question, "answer": answer} for question in sorted(questions)]
     (place / "said.jsonl").write_text(chained(*answers, manifest=manifest_of(folder)), encoding="utf-8")
     return drift(place, "verdict", results_of(Path()), "--reviews", "said.jsonl")
 
@@ -252,6 +252,20 @@ def test_reviews_that_come_later_are_signed_anew(unsettled: Path, keys: Path) ->
     assert sign(unsettled, keys, folder="reviewed")[0] == 0
     code, said = verify(unsettled, keys, folder="reviewed")
     assert code == 0, said
+
+
+@pytest.mark.parametrize("answer", ["retained", "absent"])
+def test_a_reviewed_run_judged_again_ends_as_it_did(unsettled: Path, answer: str) -> None:
+    """A FAIL by people is one when it is looked at again; without its results file the reviews are not dropped."""
+    code, said = reviewed(unsettled, answer)
+    place = results_of(unsettled) / "reviewed"
+    verdict = json.loads((place / RESULTS).read_text(encoding="utf-8"))["verdict"]
+    assert (verdict == "FAIL", code == 1) == (answer == "absent", answer == "absent"), said
+    again, said = drift(unsettled, "verdict", place)
+    assert again == code, said
+    (place / RESULTS).unlink()
+    refused, said = drift(unsettled, "verdict", place)
+    assert (refused, "the results file of a run with reviews is gone" in said) == (4, True), said
 
 
 @needs_keygen
